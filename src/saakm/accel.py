@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Chooses between KVM and emulation (TCG), by trying.
+
+A /dev/kvm that exists may still not boot an ordinary kernel (nested
+virtualisation can hang in the BIOS), so only a boot counts.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from . import paths
+from .errors import SaakmError
+from .qemu import QEMU, qemu_version
+
+PROBE_SECONDS = 5.0
+_MEMO = paths.CACHE / "accel.json"
+# It has no root file system: a kernel that comes this far has booted.
+_BOOTED = "Unable to mount root fs"
+
+
+def choose_accel(wish: str, vmlinux: Path) -> str:
+    if wish == "tcg" or (wish == "auto" and not os.access("/dev/kvm", os.R_OK | os.W_OK)):
+        return "tcg"
+    if wish not in ("auto", "kvm"):
+        raise SaakmError(f"there is no accelerator '{wish}'", "QEMU runs with kvm or tcg", "--accel auto|kvm|tcg")
+    works, why = probe(vmlinux)
+    if works:
+        return "kvm"
+    if wish == "kvm":
+        raise SaakmError("KVM does not work here", why, "use --accel tcg, or auto")
+    return "tcg"
+
+
+def probe(vmlinux: Path) -> tuple[bool, str]:
+    """Whether KVM boots a kernel, and why not. Remembered for this QEMU and these kernels."""
+    key = f"{qemu_version()} on {platform.release()}, {_identity(vmlinux)}"
+    memo = json.loads(_MEMO.read_text()) if _MEMO.exists() else {}
+    if key not in memo:
+        memo = {key: _boot(vmlinux)}
+        _MEMO.parent.mkdir(parents=True, exist_ok=True)
+        _MEMO.write_text(json.dumps(memo))
+    works, why = memo[key]
+    return works, why
+
+
+def known_result() -> tuple[bool, str] | None:
+    """What the last probe said, if there was one."""
+    memo = json.loads(_MEMO.read_text()) if _MEMO.exists() else {}
+    return next((tuple(result) for result in memo.values()), None)
+
+
+def _identity(vmlinux: Path) -> str:
+    # The build directory, not the build: another edit of a policy does not change the answer.
+    return str(vmlinux.parent)
+
+
+def _boot(vmlinux: Path) -> tuple[bool, str]:
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False, "there is no /dev/kvm that this user may open"
+    with tempfile.TemporaryDirectory(prefix="saakm-probe-") as scratch:
+        console = Path(scratch) / "console"
+        command = [QEMU, "-accel", "kvm", "-cpu", "host", "-m", "512M", "-nodefaults", "-display", "none"]
+        command += ["-no-reboot", "-serial", f"file:{console}", "-kernel", str(vmlinux)]
+        command += ["-append", "console=ttyS0 earlyprintk=serial panic=-1"]
+        started = time.monotonic()
+        done = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            errors = done.communicate(timeout=PROBE_SECONDS)[1]
+        except subprocess.TimeoutExpired:
+            errors = ""
+        finally:
+            done.kill()
+            done.wait()
+        text = console.read_text(errors="replace") if console.exists() else ""
+        if _BOOTED in text:
+            return True, f"a kernel booted in {time.monotonic() - started:.1f} s"
+        said = errors.strip() or text.strip()[-200:] or "nothing"
+        return False, f"a kernel did not boot within {PROBE_SECONDS:.0f} s (it said: {said})"

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the kernel, and nothing when nothing changed."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import kconfig, paths, source
+from .locks import locked
+from .process import run_logged
+from .progress import meter
+from .sync import sync
+
+# What make prints for work that takes time; the first build's total until one was counted.
+_STEP = re.compile(r"^\s+(CC|AS|AR|LD|CC \[M\]|LD \[M\]|BTF|HOSTCC|HOSTLD|KSYMS|NM|VDSO\w*)\s+(\S+)")
+_DEFAULT_STEPS = {"base": 1900, "debug": 1950}
+# Fixed, so that neither date nor host make ccache miss.
+_ENV = {
+    "CCACHE_DIR": str(paths.CCACHE),
+    "KBUILD_BUILD_TIMESTAMP": "2024-01-01",
+    "KBUILD_BUILD_USER": "saakm",
+    "KBUILD_BUILD_HOST": "saakm",
+    "LOCALVERSION": "",
+    "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel: where it is, and a hash of all that went into it."""
+
+    config: str
+    build: Path
+    inputs: str
+
+    @property
+    def vmlinux(self) -> Path:
+        return self.build / "vmlinux"
+
+    @property
+    def modules(self) -> Path:
+        return self.build / "saakm-modules"
+
+
+def make_command(build: Path, tree: Path | None = None, jobs: int | None = None) -> list[str]:
+    where = ["-C", str(tree), f"O={build}"] if tree else ["-C", str(build)]
+    tools = ["CC=ccache gcc", "HOSTCC=ccache gcc"]
+    return ["make", *where, f"-j{jobs or os.cpu_count()}", *tools]
+
+
+def environment() -> dict[str, str]:
+    return dict(_ENV)
+
+
+def hash_files(files: Iterable[Path], root: Path, *more: str) -> str:
+    """A hash of names and contents, and of whatever else decides the outcome."""
+    digest = hashlib.sha256("\0".join(more).encode())
+    for file in sorted(files):
+        content = file.read_bytes()
+        digest.update(f"\0{file.relative_to(root)}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def build_kernel(config: str, kernel_source: Path | None = None, jobs: int | None = None) -> Kernel:
+    files = kconfig.fragments(config)
+    if kernel_source:
+        key, tree = source.copied_tree(kernel_source)
+    else:
+        key, tree = source.default_tree()
+    build = paths.BUILD / f"{key}-{config}"
+    build.mkdir(parents=True, exist_ok=True)
+    code = [f for f in paths.LINUX.rglob("*") if f.is_file() and paths.CONFIGS not in f.parents]
+    inputs = hash_files([*code, *files], paths.LINUX, key, config)
+    kernel = Kernel(config, build, inputs)
+    stamp = build / "saakm.stamp"
+    # Of a user's own tree we cannot know cheaply whether it changed: ask make.
+    if not kernel_source and kernel.vmlinux.exists() and _read(stamp) == inputs:
+        return kernel
+    with locked(tree.parent / "lock"), locked(build / "lock"):
+        stamp.unlink(missing_ok=True)
+        sync(paths.LINUX, tree, kernel_source)
+        _configure_if_changed(tree, build, files, jobs)
+        _make(tree, build, config, jobs)
+        stamp.write_text(inputs)
+    return kernel
+
+
+def _read(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+def _configure_if_changed(tree: Path, build: Path, files: list[Path], jobs: int | None) -> None:
+    """Only what can change the outcome: fragments, patches and Kconfig files."""
+    inputs = [*files, *paths.PATCHES.glob("*.patch"), *paths.LINUX.rglob("Kconfig*")]
+    now = hash_files(inputs, paths.LINUX)
+    stamp = build / "saakm-config.stamp"
+    if (build / ".config").exists() and _read(stamp) == now:
+        return
+    stamp.unlink(missing_ok=True)
+    with meter("configuring the kernel"):
+        kconfig.configure(tree, build, files, make_command(build, tree, jobs))
+    stamp.write_text(now)
+
+
+def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
+    counts = paths.BUILD / "steps.json"
+    known = {**_DEFAULT_STEPS, **(json.loads(counts.read_text()) if counts.exists() else {})}
+    # How much an incremental build has to do, only make knows: no total then.
+    first = not (build / "vmlinux").exists()
+    with meter(f"building the {config} kernel", known[config] if first else None) as progress:
+
+        def step(line: str) -> None:
+            if match := _STEP.match(line):
+                progress.advance()
+                progress.describe(f"{match[1].strip()} {match[2]}")
+
+        run_logged(
+            [*make_command(build, tree, jobs), "vmlinux", "modules"],
+            build / "saakm-build.log",
+            f"building the {config} kernel",
+            env=environment(),
+            on_line=step,
+        )
+        if first and progress.done > known[config] / 2:  # half of it could be an interrupted build
+            known[config] = int(progress.done)
+            counts.write_text(json.dumps(known))

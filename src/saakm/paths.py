@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where things are: the checkout, which is only read, and the cache, where builds live."""
+
+import os
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+LINUX = REPO / "linux"
+PATCHES = LINUX / "patches"
+CONFIGS = LINUX / "configs"
+POLICIES = REPO / "policies"
+GUEST_MODULES = REPO / "tests" / "guest" / "modules"
+SAAKMCTL = REPO / "saakmctl"
+
+PACKAGE = Path(__file__).resolve().parent
+PACKAGES = PACKAGE / "packages.txt"
+GUEST_FILES = PACKAGE / "guest"
+
+CACHE = Path(os.environ.get("SAAKM_CACHE", Path.home() / ".cache" / "saakm"))
+TREES = CACHE / "trees"
+BUILD = CACHE / "build"
+CARGO = CACHE / "cargo"
+CCACHE = CACHE / "ccache"
+LOGS = CACHE / "logs"
+GUESTS = CACHE / "guests"

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line that boots a kernel on the host's own files.
+
+virtme-ng knows QEMU and its quirks: it writes the command line. Only its init
+is replaced, because that spends most of the boot in udev.
+"""
+
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import paths
+from .errors import SaakmError
+from .topology import Topology, parse_topology
+
+QEMU = "qemu-system-x86_64"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine to boot, whatever the kernel."""
+
+    topology: Topology = field(default_factory=lambda: parse_topology("1s4c"))
+    memory: str = "1G"
+    accel: str = "tcg"  # resolved: kvm or tcg
+    deterministic: bool = False
+    seed: int = 1
+    append: tuple[str, ...] = ()
+
+
+def qemu_command(
+    machine: Machine, vmlinux: Path, exchange: Path, mode: str, environment: dict[str, str]
+) -> list[str]:
+    """`mode` and `environment` are for guest/init; ttyS0 is stdio, ttyS1 the kernel's console."""
+    virtme = _virtme_command(machine, vmlinux, _own_options(machine, exchange))
+    at = virtme.index("-append") + 1
+    virtme[at] = " ".join(_kernel_arguments(virtme[at], machine, mode, environment))
+    # A guest must not outlive us, however we end.
+    return ["setpriv", "--pdeathsig", "KILL", *virtme]
+
+
+def _own_options(machine: Machine, exchange: Path) -> list[str]:
+    options = machine.topology.qemu_args(machine.memory)
+    options += ["-serial", f"file:{exchange}/console"]
+    options += ["-fsdev", f"local,id=saakm,path={exchange},security_model=none"]
+    options += ["-device", "virtio-9p-pci,fsdev=saakm,mount_tag=saakm"]
+    options += ["-monitor", f"unix:{exchange}/monitor,server=on,wait=off", "-no-reboot"]
+    if machine.deterministic:
+        options += ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-seed", str(machine.seed)]
+        options += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
+    elif machine.accel == "tcg":
+        options += ["-accel", "tcg,thread=multi"]
+    return options
+
+
+def _virtme_command(machine: Machine, vmlinux: Path, options: list[str]) -> list[str]:
+    # Called as a module: the package's scripts need not be on PATH.
+    run = [sys.executable, "-m", "virtme.commands.run", "--kimg", str(vmlinux), "--mods", "none"]
+    run += ["--memory", machine.memory, "--force-9p", "--disable-monitor", "--disable-microvm"]
+    if machine.accel == "tcg":
+        run += ["--disable-kvm"]
+    run += ["--dry-run", "--show-command", "--qemu-opts", *options]
+    done = subprocess.run(run, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise SaakmError(
+            "virtme-ng cannot start the guest",
+            done.stderr.strip() or done.stdout.strip(),
+            "saakm doctor says what is missing",
+        )
+    return shlex.split(done.stdout.splitlines()[-1])
+
+
+def _kernel_arguments(
+    virtme: str, machine: Machine, mode: str, environment: dict[str, str]
+) -> list[str]:
+    """virtme-ng's arguments for the root file system, and our console and init."""
+    keep = [w for w in shlex.split(virtme) if w == "ro" or w.startswith(("root", "TERM="))]
+    # The root is read-only on both sides: caching it is safe, and boots faster.
+    keep = [w + ",cache=loose" if w.startswith("rootflags=") else w for w in keep]
+    ours = ["console=ttyS1", "earlyprintk=serial,ttyS1,115200", "printk.time=1"]
+    # A scheduler that oopsed cannot go on; a hung one is made to speak by an NMI.
+    ours += ["oops=panic", "panic=-1", "unknown_nmi_panic", "panic_print=0x40"]
+    ours += [f"saakm_{name}={value}" for name, value in environment.items()]
+    ours += [f"saakm_mode={mode}"]
+    return [*keep, *ours, *machine.append, f"init={paths.GUEST_FILES}/init"]
+
+
+def qemu_version() -> str | None:
+    try:
+        done = subprocess.run([QEMU, "--version"], capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")
+

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds Linux 6.12 and unpacks it once into the cache."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import paths
+from .errors import SaakmError
+from .locks import locked
+from .progress import meter
+from .sync import owned_files
+
+TARBALL = Path("/usr/src/linux-source-6.12.tar.xz")
+SERIES = "6.12"
+_CHUNK = 1 << 20
+# What an in-tree build leaves behind, and make O= would refuse.
+_BUILT = [".git/", "*.o", "*.ko", "*.cmd", "*.a", "*.mod", "/.config", "/vmlinux"]
+_BUILT += ["/include/config/", "/include/generated/", "/arch/*/include/generated/"]
+
+
+def default_tree() -> tuple[str, Path]:
+    """The key and the directory of Debian's source, unpacked if need be."""
+    if not TARBALL.exists():
+        raise SaakmError(
+            f"there is no {TARBALL}",
+            "the package linux-source-6.12 is not installed",
+            "apt-get install linux-source-6.12, or give --kernel-source DIR",
+        )
+    key = _tarball_hash()[:12]
+    tree = paths.TREES / key / "linux"
+    with locked(paths.TREES / key / "lock"):
+        if not (tree.parent / "unpacked").exists():
+            _unpack(tree)
+            (tree.parent / "unpacked").touch()
+    check_series(tree)
+    return key, tree
+
+
+def copied_tree(source: Path) -> tuple[str, Path]:
+    """A copy of the user's own tree, brought up to date but for what sync put there."""
+    source = source.resolve()
+    check_series(source)
+    key = "dir-" + hashlib.sha256(str(source).encode()).hexdigest()[:12]
+    tree = paths.TREES / key / "linux"
+    tree.mkdir(parents=True, exist_ok=True)
+    exclude = [f"--exclude={pattern}" for pattern in _BUILT]
+    exclude += [f"--exclude=/{name}" for name in sorted(owned_files(tree))]
+    with locked(paths.TREES / key / "lock"), meter(f"copying {source}"):
+        subprocess.run(["rsync", "-a", "--delete", *exclude, f"{source}/", f"{tree}/"], check=True)
+    return key, tree
+
+
+def check_series(tree: Path) -> str:
+    """The tree's version; refuses anything but 6.12.y."""
+    makefile = tree / "Makefile"
+    text = makefile.read_text(errors="replace") if makefile.exists() else ""
+    numbers = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$", text, re.M))
+    if len(numbers) != 3:
+        raise SaakmError(
+            f"{tree} is not a kernel tree",
+            "its Makefile does not say VERSION, PATCHLEVEL and SUBLEVEL",
+            f"give the top directory of a Linux {SERIES}.y tree",
+        )
+    version = "{VERSION}.{PATCHLEVEL}.{SUBLEVEL}".format(**numbers)
+    if not version.startswith(SERIES + "."):
+        raise SaakmError(
+            f"{tree} is Linux {version}",
+            f"SaaKM's patches are for {SERIES}.y",
+            f"give a Linux {SERIES}.y tree",
+        )
+    return version
+
+
+def _tarball_hash() -> str:
+    """Hashing 150 MB takes a second: remembered by size and time."""
+    stat = TARBALL.stat()
+    mark = [stat.st_size, stat.st_mtime_ns]
+    memo = paths.TREES / "tarball.json"
+    if memo.exists():
+        seen = json.loads(memo.read_text())
+        if seen["mark"] == mark:
+            return seen["sha256"]
+    with TARBALL.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    paths.TREES.mkdir(parents=True, exist_ok=True)
+    memo.write_text(json.dumps({"mark": mark, "sha256": digest}))
+    return digest
+
+
+def _unpack(tree: Path) -> None:
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    command = ["tar", "-xJf", "-", "--strip-components=1", "-C", str(tree)]
+    size_mb = TARBALL.stat().st_size / _CHUNK
+    with (
+        TARBALL.open("rb") as packed,
+        meter(f"unpacking {TARBALL.name} (MB)", round(size_mb)) as progress,
+        subprocess.Popen(command, stdin=subprocess.PIPE) as tar,
+    ):
+        try:
+            while chunk := packed.read(_CHUNK):
+                tar.stdin.write(chunk)
+                progress.advance()
+        except BrokenPipeError:
+            pass  # tar says why on stderr, and its status is checked below
+        tar.stdin.close()
+    if tar.returncode:
+        raise SaakmError(
+            f"cannot unpack {TARBALL}",
+            f"tar ended with status {tar.returncode}; its message is above",
+            "check the disk's free space (saakm doctor), or reinstall linux-source-6.12",
+        )

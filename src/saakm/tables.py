@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads the tables in /proc/saakm: a header line, then a row a thing."""
+
+
+def parse_table(text: str) -> list[dict[str, int | str]]:
+    """Rows as dictionaries by the header's names; whole numbers become int.
+
+    Columns that a later kernel adds come through by themselves.
+    """
+    lines = [line.split() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return []
+    header, *rows = lines
+    for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"row {row} does not fit the header {header}")
+    return [dict(zip(header, map(_number, row))) for row in rows]
+
+
+def _number(word: str) -> int | str:
+    return int(word) if word.isdecimal() else word

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A guest: the kernel that we built, booted on the host's own files.
+
+    with Guest(config="debug", topology="2s2c2t") as guest:
+        result = guest.run("cat /proc/saakm/policies")
+
+The host writes a command to a file in a directory shared with the guest and
+its number to the guest's serial line; output comes back as files. See
+guest/agent for the other end.
+"""
+
+import atexit
+import os
+import select
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from . import paths
+from .accel import choose_accel
+from .errors import GuestDied, GuestHung, SaakmError
+from .kernel import Kernel, build_kernel
+from .modules import build_modules, build_saakmctl, module_file
+from .process import tail
+from .qemu import Machine, qemu_command
+from .splats import find_splats
+from .topology import parse_topology
+
+DEFAULT_TIMEOUT = 60.0
+_DEFAULT_MEMORY = {"base": "1G", "debug": "2G"}
+# How much slower than the base kernel under plain TCG, generously: for deadlines.
+_SLOWER = {"base": 1, "debug": 4}
+_NMI_SECONDS = 5.0
+_POLL = 0.05
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command in the guest left. `seconds` is guest time, to 10 ms."""
+
+    status: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+    def check(self) -> Self:
+        if self.status:
+            raise SaakmError(
+                f"a command in the guest ended with status {self.status}",
+                (self.stderr or self.stdout).strip() or "it said nothing",
+                "run it by hand: saakm shell",
+            )
+        return self
+
+
+class Guest:
+    """One boot. Use it in a `with` statement: the guest ends with the block."""
+
+    def __init__(
+        self,
+        config: str = "base",
+        topology: str = "1s4c",
+        memory: str | None = None,
+        append: Sequence[str] = (),
+        deterministic: bool = False,
+        accel: str = "auto",
+        seed: int = 1,
+        kernel: Kernel | None = None,
+        interactive: bool = False,
+    ):
+        """`kernel`: one that is built already; else the `config` kernel and all modules are built."""
+        self.kernel = kernel or _build_all(config)
+        self.machine = Machine(
+            topology=parse_topology(topology),
+            memory=memory or _DEFAULT_MEMORY[self.kernel.config],
+            accel="tcg" if deterministic else choose_accel(accel, self.kernel.vmlinux),
+            deterministic=deterministic,
+            seed=seed,
+            append=tuple(append),
+        )
+        self.boot_seconds = 0.0
+        self._interactive = interactive
+        self._qemu: subprocess.Popen | None = None
+        self._buffer = b""
+        self._count = 0
+        self._done: dict[int, tuple[int, float]] = {}
+        self._gone: SaakmError | None = None
+
+    def __enter__(self) -> Self:
+        paths.GUESTS.mkdir(parents=True, exist_ok=True)
+        self.exchange = Path(tempfile.mkdtemp(prefix="guest-", dir=paths.GUESTS))
+        atexit.register(self.close)
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what tests use ---
+
+    def run(self, command: str, timeout: float = DEFAULT_TIMEOUT, stream: bool = False) -> Result:
+        """Run a shell command to its end. `stream`: also copy its output to ours as it comes.
+
+        A command that outlasts `timeout` means that the guest hangs: it is
+        ended, with GuestHung. To bound a command only, use timeout(1) in it.
+        """
+        self._raise_if_gone()
+        self._count += 1
+        n = self._count
+        (self.exchange / f"{n}.sh").write_text(command + "\n")
+        outputs = [self.exchange / f"{n}.{kind}" for kind in ("out", "err")]
+        copiers = [_Copier(p, s) for p, s in zip(outputs, (sys.stdout, sys.stderr))] if stream else []
+        self._send(f"run {n}\n")
+        self._wait(lambda: n in self._done, timeout, f"'{_short(command)}'", copiers)
+        status, seconds = self._done.pop(n)
+        stdout, stderr = (path.read_text(errors="replace") for path in outputs)
+        return Result(status, stdout, stderr, seconds)
+
+    def console(self) -> str:
+        """Everything the kernel printed so far."""
+        path = self.exchange / "console"
+        return path.read_text(errors="replace").replace("\r", "") if path.exists() else ""
+
+    def splats(self, since: int = 0) -> list[str]:
+        """The kernel's complaints in console()[since:]."""
+        return find_splats(self.console()[since:])
+
+    def load(self, name: str, *parameters: str) -> None:
+        """insmod a policy or a test module."""
+        command = ["insmod", str(module_file(self.kernel, name)), *parameters]
+        done = self.run(shlex.join(command))
+        if done.status:
+            reason = self.run("cat /sys/kernel/saakm/last_error 2>/dev/null").stdout.strip()
+            raise SaakmError(
+                f"the guest cannot load '{name}'",
+                " - ".join(filter(None, [done.stderr.strip(), reason])),
+                "read the kernel's messages: " + " / ".join(self.console().splitlines()[-3:]),
+            )
+
+    def unload(self, name: str) -> None:
+        done = self.run(f"rmmod {shlex.quote(name)}")
+        if done.status:
+            raise SaakmError(
+                f"the guest cannot unload '{name}'",
+                done.stderr.strip(),
+                "look whether it is loaded: lsmod in saakm shell",
+            )
+
+    @property
+    def alive(self) -> bool:
+        return self._qemu is not None and self._qemu.poll() is None
+
+    # --- life and death ---
+
+    def _start(self) -> None:
+        mode = "shell" if self._interactive else "agent"
+        size = shutil.get_terminal_size()
+        environment = {"path": str(paths.CARGO / "release"), "rows": str(size.lines), "cols": str(size.columns)}
+        command = qemu_command(self.machine, self.kernel.vmlinux, self.exchange, mode, environment)
+        piped = None if self._interactive else subprocess.PIPE
+        errors = (self.exchange / "qemu.log").open("w")
+        self._started = time.monotonic()
+        with errors:
+            # Its own session, so that Ctrl-C reaches us and not QEMU; a shell needs the terminal.
+            self._qemu = subprocess.Popen(
+                command, stdin=piped, stdout=piped, stderr=errors, start_new_session=not self._interactive
+            )
+        if not self._interactive:
+            self._wait(lambda: self.boot_seconds > 0, self._boot_deadline(), "booting", [])
+
+    def _boot_deadline(self) -> float:
+        # facts.md: 4 vCPUs boot in some 3 s, 64 in 186 s.
+        seconds = 30 + self.machine.topology.cpus ** 2 / 10
+        return seconds * _SLOWER[self.kernel.config] * (4 if self.machine.deterministic else 1)
+
+    def wait_interactive(self) -> int:
+        """Until the user leaves the shell, or the guest dies; QEMU's exit status."""
+        return self._qemu.wait()
+
+    def close(self) -> None:
+        """End the guest now. What it wrote to its console is kept only if it died."""
+        atexit.unregister(self.close)
+        if self._qemu:
+            self._qemu.kill()
+            self._qemu.wait()
+            for pipe in filter(None, (self._qemu.stdin, self._qemu.stdout)):
+                pipe.close()
+        shutil.rmtree(self.exchange, ignore_errors=True)
+
+    def _raise_if_gone(self) -> None:
+        if self._gone:
+            raise self._gone
+
+    def _died(self) -> GuestDied:
+        kept = self._keep_console()
+        words = tail(self.exchange / "qemu.log", 5).strip()
+        return GuestDied(
+            f"the guest died after {time.monotonic() - self._started:.0f} s",
+            words or "its kernel panicked or powered off",
+            f"read its whole console: {kept}",
+            "\n".join(self.console().splitlines()[-40:]),
+        )
+
+    def _hung(self, doing: str, seconds: float) -> GuestHung:
+        self._make_it_speak()
+        kept = self._keep_console()
+        return GuestHung(
+            f"the guest hangs: {doing} did not end within {seconds:.0f} s",
+            "a thread was never scheduled again, or the command just takes longer",
+            f"read its whole console: {kept}; or give it more time: --timeout",
+            "\n".join(self.console().splitlines()[-40:]),
+        )
+
+    def _make_it_speak(self) -> None:
+        """An NMI makes a hung kernel panic with the stacks of all CPUs."""
+        try:
+            with socket.socket(socket.AF_UNIX) as monitor:
+                monitor.connect(str(self.exchange / "monitor"))
+                monitor.sendall(b"nmi\n")
+                self._qemu.wait(_NMI_SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            pass  # then what it said before has to do
+        self._qemu.kill()
+        self._qemu.wait()
+
+    def _keep_console(self) -> Path:
+        paths.LOGS.mkdir(parents=True, exist_ok=True)
+        kept = paths.LOGS / time.strftime(f"console-%Y%m%d-%H%M%S-{os.getpid()}.log")
+        kept.write_text(self.console())
+        return kept
+
+    # --- the serial line ---
+
+    def _send(self, line: str) -> None:
+        try:
+            self._qemu.stdin.write(line.encode())
+            self._qemu.stdin.flush()
+        except BrokenPipeError:
+            pass  # _wait finds out, and says how it died
+
+    def _wait(self, finished, timeout: float, doing: str, copiers: list["_Copier"]) -> None:
+        deadline = time.monotonic() + timeout
+        while True:
+            ended = not self._read_line(deadline)
+            for copier in copiers:
+                copier.copy()
+            if finished():
+                return
+            if ended:
+                self._gone = self._died()
+            elif time.monotonic() > deadline:
+                self._gone = self._hung(doing, timeout)
+            self._raise_if_gone()
+
+    def _read_line(self, deadline: float) -> bool:
+        """Handle what the agent says; False when the line is closed."""
+        pipe = self._qemu.stdout
+        left = max(0.0, deadline - time.monotonic())
+        if not select.select([pipe], [], [], min(_POLL, left))[0]:
+            return True
+        data = os.read(pipe.fileno(), 4096)
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        for line in lines:
+            self._handle(line.decode(errors="replace").split())
+        return bool(data)
+
+    def _handle(self, words: list[str]) -> None:
+        match words:
+            case ["ready", _]:
+                self.boot_seconds = time.monotonic() - self._started
+            case ["done", n, status, begin, end]:
+                self._done[int(n)] = int(status), float(end) - float(begin)
+
+
+class _Copier:
+    """Copies what is new in a growing file to a stream."""
+
+    def __init__(self, path: Path, stream):
+        self._path, self._stream, self._at = path, stream, 0
+
+    def copy(self) -> None:
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._at)
+            new = file.read()
+        self._at += len(new)
+        self._stream.buffer.write(new)
+        self._stream.flush()
+
+
+def _build_all(config: str) -> Kernel:
+    kernel = build_kernel(config)
+    build_modules(kernel)
+    build_saakmctl()
+    return kernel
+
+
+def _short(command: str) -> str:
+    return command if len(command) <= 60 else command[:57] + "..."
