@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Giving a thread to a policy: sched_setattr(2), and why it was refused.
+
+use std::os::unix::fs::MetadataExt;
+
+use nix::errno::Errno;
+
+use crate::failure::Failure;
+use crate::host::{Host, Refused};
+use crate::policy::{self, Choice};
+
+const SCHED_OTHER: u32 = 0;
+const SCHED_SAAKM: u32 = 8;
+const SCHED_FLAG_RESET_ON_FORK: u64 = 0x01;
+
+/// `struct sched_attr`, version 2: the one with the two SaaKM fields.
+/// An older kernel takes it too as long as they are zero.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct SchedAttr {
+    size: u32,
+    sched_policy: u32,
+    sched_flags: u64,
+    sched_nice: i32,
+    sched_priority: u32,
+    sched_runtime: u64,
+    sched_deadline: u64,
+    sched_period: u64,
+    sched_util_min: u32,
+    sched_util_max: u32,
+    sched_saakm_policy: u32,
+    sched_saakm_param: u32,
+}
+
+const SCHED_ATTR_SIZE_VER2: usize = 64;
+const _: () = assert!(size_of::<SchedAttr>() == SCHED_ATTR_SIZE_VER2);
+
+/// What the user asked for; what is left out stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Who schedules the thread.
+    pub choice: Choice,
+    /// The POLICY as the user wrote it, for messages.
+    pub wanted: String,
+    /// The nice value.
+    pub nice: Option<i32>,
+    /// The parameter whose meaning the policy defines.
+    pub param: Option<u32>,
+    /// Children start in SCHED_OTHER.
+    pub reset_on_fork: bool,
+}
+
+impl Request {
+    /// Turns the words of the command line into a request.
+    pub fn new(
+        host: &Host,
+        wanted: &str,
+        nice: Option<i32>,
+        param: Option<u32>,
+    ) -> Result<Self, Failure> {
+        let choice = policy::choose(host, wanted)?;
+        if choice == Choice::Fair && param.is_some() {
+            return Err(
+                Failure::new("--param is of no use", "SCHED_OTHER has no parameter")
+                    .hint("leave it out, or name a policy of SaaKM"),
+            );
+        }
+        Ok(Request {
+            choice,
+            wanted: wanted.to_owned(),
+            nice,
+            param,
+            reset_on_fork: false,
+        })
+    }
+}
+
+/// What a thread has before it is changed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Present {
+    attr: SchedAttr,
+    nice: i32,
+}
+
+/// Asks the kernel to schedule thread `tid` (0: the caller) as requested.
+pub fn apply(host: &Host, tid: i32, request: &Request) -> Result<(), Failure> {
+    let present = present(tid);
+    present
+        .and_then(|present| {
+            let attr = compose(&present, request);
+            set(tid, &attr)
+        })
+        .map_err(|errno| {
+            let present = present.unwrap_or_default();
+            explain(host, tid, request, present.nice, errno)
+        })
+}
+
+/// True when the thread is no more. A thread that was never there looks alike.
+pub fn is_gone(host: &Host, tid: i32) -> bool {
+    tid != 0 && !host.path(format!("proc/{tid}")).exists()
+}
+
+fn compose(present: &Present, request: &Request) -> SchedAttr {
+    let mut attr = SchedAttr {
+        size: SCHED_ATTR_SIZE_VER2 as u32,
+        sched_policy: SCHED_OTHER,
+        // Without CAP_SYS_NICE the kernel refuses to clear this flag.
+        sched_flags: present.attr.sched_flags & SCHED_FLAG_RESET_ON_FORK,
+        sched_nice: request.nice.unwrap_or(present.nice),
+        ..SchedAttr::default()
+    };
+    if request.reset_on_fork {
+        attr.sched_flags |= SCHED_FLAG_RESET_ON_FORK;
+    }
+    if let Choice::Saakm(id) = request.choice {
+        let stays =
+            present.attr.sched_policy == SCHED_SAAKM && present.attr.sched_saakm_policy == id;
+        let kept = if stays {
+            present.attr.sched_saakm_param
+        } else {
+            0
+        };
+        attr.sched_policy = SCHED_SAAKM;
+        attr.sched_saakm_policy = id;
+        attr.sched_saakm_param = request.param.unwrap_or(kept);
+    }
+    attr
+}
+
+fn present(tid: i32) -> Result<Present, Errno> {
+    let mut attr = SchedAttr::default();
+    // SAFETY: the kernel writes at most the given size into `attr`.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_sched_getattr,
+            tid,
+            &raw mut attr,
+            SCHED_ATTR_SIZE_VER2,
+            0,
+        )
+    };
+    Errno::result(result)?;
+    // Not from `attr`: a real-time thread has a nice value as well, but
+    // sched_getattr does not tell it.
+    // SAFETY: getpriority takes numbers only. The system call, unlike the C
+    // function, returns 20 - nice, so that -1 is always an error.
+    let result = unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, tid) };
+    let nice = 20 - Errno::result(result)? as i32;
+    Ok(Present { attr, nice })
+}
+
+fn set(tid: i32, attr: &SchedAttr) -> Result<(), Errno> {
+    // SAFETY: `attr` is a whole sched_attr, and its field `size` says so.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const *attr, 0) };
+    Errno::result(result).map(drop)
+}
+
+fn explain(host: &Host, tid: i32, request: &Request, nice: i32, errno: Errno) -> Failure {
+    let wanted = &request.wanted;
+    let what = match tid {
+        0 => format!("cannot change to policy '{wanted}'"),
+        tid => format!("cannot give thread {tid} to policy '{wanted}'"),
+    };
+    let saakm = matches!(request.choice, Choice::Saakm(_));
+    match errno {
+        Errno::ESRCH if is_gone(host, tid) => {
+            Failure::new(what, "there is no such thread").hint("'ps -eLf' lists all threads")
+        }
+        Errno::ESRCH if saakm => explain_unknown(host, request),
+        Errno::E2BIG => Failure::no_saakm(what),
+        Errno::EINVAL if saakm && !host.path("proc/saakm").exists() => Failure::no_saakm(what),
+        Errno::EINVAL if saakm => {
+            let why = refusal(host, "the policy refused it (EINVAL)");
+            Failure::new(what, why).hint("see the policy's README for its --param and --nice")
+        }
+        Errno::EPERM => explain_permission(host, tid, request, nice, what),
+        Errno::ENOMEM => Failure::new(what, "the kernel has no memory for the policy's data"),
+        errno => Failure::new(what, refusal(host, errno.desc())),
+    }
+}
+
+/// The id was right a moment ago, or the user made it up.
+fn explain_unknown(host: &Host, request: &Request) -> Failure {
+    let policies = match policy::read(host) {
+        Ok(policies) => policies,
+        Err(failure) => return failure,
+    };
+    let meant = policies
+        .iter()
+        .find(|policy| request.choice == Choice::Saakm(policy.id));
+    match meant {
+        Some(policy) if policy.is_dying() => policy::dying(&policy.name),
+        _ => policy::unknown(&policies, &request.wanted),
+    }
+}
+
+fn explain_permission(
+    host: &Host,
+    tid: i32,
+    request: &Request,
+    nice: i32,
+    what: String,
+) -> Failure {
+    const ROOT: &str = "run it as root, or give saakmctl the capability CAP_SYS_NICE";
+    if let Some(lower) = request.nice.filter(|wanted| *wanted < nice) {
+        return Failure::new(
+            what,
+            format!("lowering nice from {nice} to {lower} needs CAP_SYS_NICE or RLIMIT_NICE"),
+        )
+        .hint(format!(
+            "{ROOT}, or raise the limit ('ulimit -e {}')",
+            20 - lower
+        ));
+    }
+    let owner = std::fs::metadata(host.path(format!("proc/{tid}"))).map(|data| data.uid());
+    // SAFETY: geteuid cannot fail and touches nothing.
+    let user = unsafe { libc::geteuid() };
+    match owner {
+        Ok(owner) if tid != 0 && owner != user => Failure::new(
+            what,
+            format!("it belongs to user {owner}, and changing it needs CAP_SYS_NICE"),
+        )
+        .hint(ROOT),
+        _ if request.choice == Choice::Fair => Failure::new(
+            what,
+            "leaving the class it is in needs CAP_SYS_NICE (EPERM)",
+        )
+        .hint(ROOT),
+        _ => Failure::new(
+            what,
+            refusal(host, "this policy is only for threads with CAP_SYS_NICE"),
+        )
+        .hint(ROOT),
+    }
+}
+
+/// The kernel keeps one sentence only, perhaps of an earlier refusal.
+fn refusal(host: &Host, why: &str) -> String {
+    match host.last_error(Refused::Thread) {
+        Some(sentence) => format!("{why}; the kernel's last refusal: \"{sentence}\""),
+        None => why.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::fake::FakeHost;
+
+    fn request(choice: Choice) -> Request {
+        Request {
+            choice,
+            wanted: "fifo".into(),
+            nice: None,
+            param: None,
+            reset_on_fork: false,
+        }
+    }
+
+    #[test]
+    fn layout_is_the_kernels() {
+        assert_eq!(std::mem::offset_of!(SchedAttr, sched_flags), 8);
+        assert_eq!(std::mem::offset_of!(SchedAttr, sched_nice), 16);
+        assert_eq!(std::mem::offset_of!(SchedAttr, sched_runtime), 24);
+        assert_eq!(std::mem::offset_of!(SchedAttr, sched_util_max), 52);
+        assert_eq!(std::mem::offset_of!(SchedAttr, sched_saakm_policy), 56);
+        assert_eq!(std::mem::offset_of!(SchedAttr, sched_saakm_param), 60);
+    }
+
+    #[test]
+    fn what_is_left_out_stays() {
+        let mut present = Present {
+            nice: 7,
+            ..Present::default()
+        };
+        present.attr.sched_policy = SCHED_SAAKM;
+        present.attr.sched_saakm_policy = 1;
+        present.attr.sched_saakm_param = 42;
+        present.attr.sched_flags = SCHED_FLAG_RESET_ON_FORK | 0x60;
+
+        let attr = compose(&present, &request(Choice::Saakm(1)));
+        assert_eq!((attr.sched_nice, attr.sched_saakm_param), (7, 42));
+        assert_eq!(attr.sched_flags, SCHED_FLAG_RESET_ON_FORK);
+        assert_eq!(attr.size, 64);
+
+        let other = compose(&present, &request(Choice::Saakm(2)));
+        assert_eq!((other.sched_saakm_policy, other.sched_saakm_param), (2, 0));
+
+        let fair = compose(&present, &request(Choice::Fair));
+        assert_eq!((fair.sched_policy, fair.sched_saakm_policy), (0, 0));
+    }
+
+    #[test]
+    fn what_is_said_is_set() {
+        let mut wish = request(Choice::Saakm(3));
+        wish.nice = Some(-5);
+        wish.param = Some(9);
+        wish.reset_on_fork = true;
+        let attr = compose(&Present::default(), &wish);
+        assert_eq!(attr.sched_policy, SCHED_SAAKM);
+        assert_eq!((attr.sched_nice, attr.sched_saakm_param), (-5, 9));
+        assert_eq!(attr.sched_flags, SCHED_FLAG_RESET_ON_FORK);
+    }
+
+    #[test]
+    fn the_kernel_takes_fair_for_the_caller() {
+        // A real call, which changes nothing on any kernel.
+        let host = Host::from_env();
+        assert_eq!(apply(&host, 0, &request(Choice::Fair)), Ok(()));
+    }
+
+    #[test]
+    fn a_kernel_without_saakm_is_recognised() {
+        let fake = FakeHost::bare();
+        for errno in [Errno::E2BIG, Errno::EINVAL] {
+            let failure = explain(&fake.host, 0, &request(Choice::Saakm(1)), 0, errno);
+            assert!(failure.why.contains("no SaaKM"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn no_such_thread_and_no_such_policy_differ() {
+        let fake = FakeHost::with_policies();
+        let mut wish = request(Choice::Saakm(9));
+        wish.wanted = "9".into();
+        let failure = explain(&fake.host, 77, &wish, 0, Errno::ESRCH);
+        assert_eq!(failure.why, "there is no such thread");
+        fake.write("proc/77/comm", "x\n");
+        let failure = explain(&fake.host, 77, &wish, 0, Errno::ESRCH);
+        assert!(failure.why.starts_with("loaded are: lottery"), "{failure}");
+        let failure = explain(&fake.host, 0, &request(Choice::Saakm(4)), 0, Errno::ESRCH);
+        assert_eq!(failure.what, "policy 'old' takes no threads");
+    }
+
+    #[test]
+    fn a_refusal_quotes_the_kernel() {
+        let fake = FakeHost::with_policies();
+        fake.write("sys/kernel/saakm/last_error", "lottery: 0 tickets\n");
+        let failure = explain(&fake.host, 0, &request(Choice::Saakm(2)), 0, Errno::EINVAL);
+        assert!(failure.why.contains("lottery: 0 tickets"), "{failure}");
+    }
+
+    #[test]
+    fn permission_says_which() {
+        let fake = FakeHost::with_policies();
+        let mut wish = request(Choice::Saakm(1));
+        let failure = explain(&fake.host, 0, &wish, 0, Errno::EPERM);
+        assert!(failure.why.contains("only for threads with CAP_SYS_NICE"));
+        wish.nice = Some(-5);
+        let failure = explain(&fake.host, 0, &wish, 3, Errno::EPERM);
+        assert!(failure.why.contains("from 3 to -5"), "{failure}");
+        assert!(failure.hint.unwrap().contains("ulimit -e 25"));
+        let failure = explain(&fake.host, 0, &request(Choice::Fair), 0, Errno::EPERM);
+        assert!(failure.why.contains("leaving the class"), "{failure}");
+    }
+
+    #[test]
+    fn param_needs_a_policy() {
+        let host = FakeHost::with_policies().host;
+        let failure = Request::new(&host, "fair", None, Some(1)).unwrap_err();
+        assert_eq!(failure.what, "--param is of no use");
+    }
+}

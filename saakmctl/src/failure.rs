@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A failure as the user reads it: what happened, why, and what to do.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// The exit status of a command that failed in the ordinary way.
+pub const EXIT_FAILURE: u8 = 1;
+
+/// One thing that went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// What could not be done.
+    pub what: String,
+    /// The cause, as far as it is known.
+    pub why: String,
+    /// What the user can do about it.
+    pub hint: Option<String>,
+    /// The exit status that tells a script about it.
+    pub status: u8,
+}
+
+impl Failure {
+    /// A failure with exit status 1 and no advice yet.
+    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Failure {
+            what: what.into(),
+            why: why.into(),
+            hint: None,
+            status: EXIT_FAILURE,
+        }
+    }
+
+    /// Adds advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Changes the exit status.
+    pub fn status(mut self, status: u8) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The kernel has no scheduling class SaaKM.
+    pub fn no_saakm(what: impl Into<String>) -> Self {
+        Failure::new(what, "this kernel has no SaaKM (CONFIG_SCHED_CLASS_SAAKM)")
+            .hint("boot one that has it with: ./saakm shell")
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.what, self.why)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\n  to do: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_why_and_what_to_do() {
+        let text = Failure::no_saakm("cannot list the policies").to_string();
+        assert_eq!(
+            text,
+            "cannot list the policies: this kernel has no SaaKM \
+             (CONFIG_SCHED_CLASS_SAAKM)\n  to do: boot one that has it with: ./saakm shell"
+        );
+    }
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The loaded policies, and which one the user means.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::str::FromStr;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::report::Report;
+use crate::text::{self, Align};
+
+const TABLE: &str = "proc/saakm/policies";
+
+/// Names under which users know the kernel's default class.
+const FAIR_NAMES: [&str; 3] = ["fair", "other", "eevdf"];
+
+/// One row of `/proc/saakm/policies`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Policy {
+    /// The number that `sched_attr` carries.
+    pub id: u32,
+    /// The name.
+    pub name: String,
+    /// The kernel module it lives in.
+    pub module: String,
+    /// Its place in the election order.
+    pub priority: i64,
+    /// `active` or `dying`.
+    pub state: String,
+    /// Threads it has now.
+    pub threads: u64,
+    /// Threads that ever joined.
+    pub new: u64,
+    /// Threads that ever left.
+    pub terminated: u64,
+    /// How often one of its threads got a CPU.
+    pub switches: u64,
+}
+
+impl Policy {
+    /// True while it is being removed and takes no more threads.
+    pub fn is_dying(&self) -> bool {
+        self.state == "dying"
+    }
+}
+
+/// What a thread shall be scheduled by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// SCHED_OTHER, the kernel's default.
+    Fair,
+    /// SCHED_SAAKM with a policy of this id.
+    Saakm(u32),
+}
+
+/// Reads the loaded policies, in election order.
+pub fn read(host: &Host) -> Result<Vec<Policy>, Failure> {
+    let what = "cannot read the loaded policies";
+    match host.read(TABLE) {
+        Ok(text) => parse(&text).map_err(|why| {
+            Failure::new(what, format!("/{TABLE}: {why}"))
+                .hint("use the saakmctl that comes with this kernel")
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if host.path("proc/self").exists() {
+                Err(Failure::no_saakm(what))
+            } else {
+                Err(Failure::new(what, "/proc is not mounted")
+                    .hint("mount it with: mount -t proc proc /proc"))
+            }
+        }
+        Err(error) => Err(Failure::new(what, format!("/{TABLE}: {error}"))),
+    }
+}
+
+/// Columns are found by their names, so that a newer kernel may add some.
+fn parse(text: &str) -> Result<Vec<Policy>, String> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let header: Vec<&str> = lines
+        .next()
+        .ok_or("it is empty")?
+        .split_whitespace()
+        .collect();
+    lines
+        .map(|line| {
+            let row: HashMap<&str, &str> = header
+                .iter()
+                .copied()
+                .zip(line.split_whitespace())
+                .collect();
+            parse_row(&row).map_err(|why| format!("{why} in '{line}'"))
+        })
+        .collect()
+}
+
+fn parse_row(row: &HashMap<&str, &str>) -> Result<Policy, String> {
+    Ok(Policy {
+        id: field(row, "id")?,
+        name: field(row, "name")?,
+        module: field(row, "module")?,
+        priority: field(row, "priority")?,
+        state: field(row, "state")?,
+        threads: field(row, "threads")?,
+        new: field(row, "new")?,
+        terminated: field(row, "terminated")?,
+        switches: field(row, "switches")?,
+    })
+}
+
+fn field<T: FromStr>(row: &HashMap<&str, &str>, name: &str) -> Result<T, String> {
+    let text = row.get(name).ok_or_else(|| format!("no column '{name}'"))?;
+    text.parse()
+        .map_err(|_| format!("'{text}' is no valid '{name}'"))
+}
+
+/// Finds out what the user means by POLICY in `exec` and `set`.
+pub fn choose(host: &Host, wanted: &str) -> Result<Choice, Failure> {
+    if FAIR_NAMES.contains(&wanted) {
+        return choose_fair(host, wanted);
+    }
+    // An id goes to the kernel as it is: the kernel knows best whether it is
+    // good, and the common case of a script costs no file to read.
+    if let Ok(id) = wanted.parse::<u32>() {
+        return match id {
+            0 => Err(Failure::new("no policy has the id 0", "ids start at 1")
+                .hint("'saakmctl list' shows them; 'fair' means SCHED_OTHER")),
+            id => Ok(Choice::Saakm(id)),
+        };
+    }
+    let policies = read(host)?;
+    let named = |dying| {
+        policies
+            .iter()
+            .find(|policy| policy.name == wanted && policy.is_dying() == dying)
+    };
+    match (named(false), named(true)) {
+        (Some(policy), _) => Ok(Choice::Saakm(policy.id)),
+        (None, Some(_)) => Err(dying(wanted)),
+        (None, None) => Err(unknown(&policies, wanted)),
+    }
+}
+
+/// An alias must not hide a loaded policy of the same name, nor the reverse:
+/// measuring the wrong scheduler is worse than being asked.
+fn choose_fair(host: &Host, wanted: &str) -> Result<Choice, Failure> {
+    let policies = read(host).unwrap_or_default();
+    match policies.iter().find(|policy| policy.name == wanted) {
+        None => Ok(Choice::Fair),
+        Some(policy) => {
+            let free = FAIR_NAMES
+                .iter()
+                .find(|name| policies.iter().all(|policy| policy.name != **name));
+            let other = free.map_or(String::new(), |name| {
+                format!(", or '{name}' for SCHED_OTHER")
+            });
+            Err(Failure::new(
+                format!("'{wanted}' may mean two things"),
+                "it is a name of SCHED_OTHER and of a loaded policy",
+            )
+            .hint(format!("say {} for the policy{other}", policy.id)))
+        }
+    }
+}
+
+/// The failure for a policy on its way out.
+pub fn dying(name: &str) -> Failure {
+    Failure::new(
+        format!("policy '{name}' takes no threads"),
+        "it is being removed",
+    )
+    .hint(format!("wait for its end, then: saakmctl load {name}"))
+}
+
+/// The failure for a policy that nobody loaded; names those that are.
+pub fn unknown(policies: &[Policy], wanted: &str) -> Failure {
+    let what = format!("no policy '{wanted}' is loaded");
+    let names: Vec<String> = policies
+        .iter()
+        .map(|policy| format!("{} (id {})", policy.name, policy.id))
+        .collect();
+    let why = if names.is_empty() {
+        "none is loaded at all".to_owned()
+    } else {
+        format!("loaded are: {}", names.join(", "))
+    };
+    let name = if wanted.parse::<u32>().is_ok() {
+        "NAME"
+    } else {
+        wanted
+    };
+    Failure::new(what, why).hint(format!("load it with: saakmctl load {name}"))
+}
+
+/// `saakmctl list`
+pub fn list(host: &Host) -> Result<Report, Failure> {
+    let policies = read(host)?;
+    let columns = [
+        ("ID", Align::Right),
+        ("NAME", Align::Left),
+        ("MODULE", Align::Left),
+        ("PRIORITY", Align::Right),
+        ("STATE", Align::Left),
+        ("THREADS", Align::Right),
+        ("NEW", Align::Right),
+        ("TERMINATED", Align::Right),
+        ("SWITCHES", Align::Right),
+    ];
+    let rows: Vec<Vec<String>> = policies
+        .iter()
+        .map(|policy| {
+            vec![
+                policy.id.to_string(),
+                policy.name.clone(),
+                policy.module.clone(),
+                policy.priority.to_string(),
+                policy.state.clone(),
+                policy.threads.to_string(),
+                policy.new.to_string(),
+                policy.terminated.to_string(),
+                policy.switches.to_string(),
+            ]
+        })
+        .collect();
+    let text = if rows.is_empty() {
+        "no policy is loaded; load one with: saakmctl load NAME\n".to_owned()
+    } else {
+        text::table(&columns, &rows)
+    };
+    Ok(Report::new(text, "policies", json!(policies)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::fake::FakeHost;
+
+    #[test]
+    fn reads_rows_in_election_order() {
+        let policies = read(&FakeHost::with_policies().host).unwrap();
+        let ids: Vec<u32> = policies.iter().map(|policy| policy.id).collect();
+        assert_eq!(ids, [2, 1, 4]);
+        assert_eq!(policies[1].module, "fifo_mod");
+        assert_eq!(policies[1].switches, 1_234_567);
+        assert!(policies[2].is_dying());
+    }
+
+    #[test]
+    fn a_newer_kernel_may_add_and_move_columns() {
+        let rows = parse(
+            "name id extra module priority state threads new terminated switches\n\
+             fifo 1 9 fifo -3 active 0 0 0 0\n",
+        )
+        .unwrap();
+        assert_eq!(
+            (rows[0].id, rows[0].name.as_str(), rows[0].priority),
+            (1, "fifo", -3)
+        );
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        assert_eq!(parse("").unwrap_err(), "it is empty");
+        let header = "id name module priority state threads new terminated switches\n";
+        assert_eq!(parse(header).unwrap(), []);
+        let error = parse(&format!("{header}x fifo fifo 0 active 0 0 0 0\n")).unwrap_err();
+        assert!(error.starts_with("'x' is no valid 'id'"), "{error}");
+        let error = parse("id\n1\n").unwrap_err();
+        assert!(error.starts_with("no column 'name'"), "{error}");
+    }
+
+    #[test]
+    fn without_saakm_it_says_which_kernel_to_boot() {
+        let failure = read(&FakeHost::bare().host).unwrap_err();
+        assert!(failure.why.contains("CONFIG_SCHED_CLASS_SAAKM"));
+        assert!(failure.hint.unwrap().contains("./saakm shell"));
+    }
+
+    #[test]
+    fn without_proc_it_says_so() {
+        let fake = FakeHost::bare();
+        std::fs::remove_dir_all(fake.host.path("proc")).unwrap();
+        assert_eq!(read(&fake.host).unwrap_err().why, "/proc is not mounted");
+    }
+
+    #[test]
+    fn chooses_by_name_by_id_and_fair() {
+        let fake = FakeHost::with_policies();
+        let choose = |name| choose(&fake.host, name);
+        assert_eq!(choose("fifo").unwrap(), Choice::Saakm(1));
+        assert_eq!(choose("7").unwrap(), Choice::Saakm(7));
+        for name in FAIR_NAMES {
+            assert_eq!(choose(name).unwrap(), Choice::Fair);
+        }
+        assert_eq!(choose("0").unwrap_err().why, "ids start at 1");
+        assert_eq!(choose("old").unwrap_err().why, "it is being removed");
+    }
+
+    #[test]
+    fn fair_needs_no_saakm() {
+        assert_eq!(choose(&FakeHost::bare().host, "fair"), Ok(Choice::Fair));
+    }
+
+    #[test]
+    fn a_reloaded_policy_hides_its_dying_namesake() {
+        let fake = FakeHost::with_policies();
+        let mut text = fake.host.read(TABLE).unwrap();
+        text.push_str("5 old old 0 active 0 0 0 0\n");
+        fake.write(TABLE, &text);
+        assert_eq!(choose(&fake.host, "old"), Ok(Choice::Saakm(5)));
+    }
+
+    #[test]
+    fn an_ambiguous_alias_is_refused() {
+        let fake = FakeHost::with_policies();
+        let mut text = fake.host.read(TABLE).unwrap();
+        text.push_str("5 eevdf eevdf 0 active 0 0 0 0\n");
+        fake.write(TABLE, &text);
+        let hint = choose(&fake.host, "eevdf").unwrap_err().hint.unwrap();
+        assert_eq!(hint, "say 5 for the policy, or 'fair' for SCHED_OTHER");
+        assert_eq!(choose(&fake.host, "other"), Ok(Choice::Fair));
+    }
+
+    #[test]
+    fn an_unknown_name_lists_those_loaded() {
+        let failure = choose(&FakeHost::with_policies().host, "fif").unwrap_err();
+        assert_eq!(
+            failure.why,
+            "loaded are: lottery (id 2), fifo (id 1), old (id 4)"
+        );
+        assert_eq!(unknown(&[], "fifo").why, "none is loaded at all");
+        assert_eq!(
+            unknown(&[], "3").hint.unwrap(),
+            "load it with: saakmctl load NAME"
+        );
+    }
+
+    #[test]
+    fn lists_as_table_and_as_json() {
+        let fake = FakeHost::with_policies();
+        let report = list(&fake.host).unwrap();
+        assert!(report.text.starts_with("ID  NAME "), "{}", report.text);
+        assert_eq!(report.text.lines().count(), 4);
+        assert_eq!(report.document()["policies"][1]["threads"], 3);
+        fake.write(
+            TABLE,
+            "id name module priority state threads new terminated switches\n",
+        );
+        assert!(list(&fake.host).unwrap().text.contains("saakmctl load"));
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The program as a shell sees it: output, exit statuses, what a command inherits.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const POLICIES: &str = "\
+id name module priority state threads new terminated switches
+1 fifo fifo 0 active 1 1 0 12
+";
+
+fn saakmctl(root: &Path, args: &[&str]) -> Output {
+    command(root).args(args).output().expect("saakmctl runs")
+}
+
+fn command(root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saakmctl"));
+    command.env("SAAKM_ROOT", root).env_remove("SAAKM_POLICIES");
+    command
+}
+
+fn write(root: &Path, below: &str, text: &str) {
+    let path = root.join(below);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+/// A kernel with SaaKM, one policy and one thread, as far as files can tell.
+fn machine() -> TempDir {
+    let root = without_saakm();
+    write(root.path(), "proc/saakm/policies", POLICIES);
+    write(root.path(), "proc/saakm/topology", "cpu level kind span\n");
+    write(root.path(), "proc/7/task/7/comm", "job\n");
+    write(
+        root.path(),
+        "proc/7/task/7/saakm",
+        "policy 1\nname fifo\nstate RUNNING\ncpu 0\nsince_ns 5\nparam 0\n",
+    );
+    root
+}
+
+fn without_saakm() -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "proc/self/comm", "saakmctl\n");
+    root
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn status(root: &Path, args: &[&str]) -> Option<i32> {
+    saakmctl(root, args).status.code()
+}
+
+#[test]
+fn list_ps_and_topology_read_the_kernel() {
+    let root = machine();
+    let list = saakmctl(root.path(), &["list"]);
+    assert!(list.status.success());
+    assert_eq!(stdout(&list).lines().count(), 2);
+    let ps = saakmctl(root.path(), &["ps"]);
+    assert!(stdout(&ps).contains("RUNNING"), "{ps:?}");
+    let topology = saakmctl(root.path(), &["topology"]);
+    assert_eq!(stdout(&topology), "one CPU, no levels\n");
+}
+
+#[test]
+fn json_is_one_document_also_for_failures() {
+    let root = machine();
+    let parse = |args: &[&str]| -> Value {
+        serde_json::from_slice(&saakmctl(root.path(), args).stdout).expect("JSON")
+    };
+    assert_eq!(parse(&["--json", "list"])["policies"][0]["name"], "fifo");
+    assert_eq!(parse(&["ps", "--json"])["threads"][0]["tid"], 7);
+    assert!(parse(&["topology", "--json"])["cpus"].is_array());
+    let failed = parse(&["set", "nope", "7", "--json"]);
+    assert_eq!(failed["failures"][0]["what"], "no policy 'nope' is loaded");
+    assert_eq!(failed["failures"][0]["why"], "loaded are: fifo (id 1)");
+}
+
+#[test]
+fn without_saakm_every_command_says_which_kernel_to_boot() {
+    let root = without_saakm();
+    let commands: [&[&str]; 7] = [
+        &["list"],
+        &["load", "fifo"],
+        &["unload", "fifo"],
+        &["set", "fifo", "1"],
+        &["ps"],
+        &["topology"],
+        &["exec", "fifo", "--", "true"],
+    ];
+    for args in commands {
+        let output = saakmctl(root.path(), args);
+        let expected = if args[0] == "exec" { 125 } else { 1 };
+        assert_eq!(output.status.code(), Some(expected), "{args:?}");
+        let text = stderr(&output);
+        assert!(text.contains("no SaaKM (CONFIG_SCHED_CLASS_SAAKM)"));
+        assert!(text.contains("./saakm shell"), "{text}");
+    }
+}
+
+#[test]
+fn exec_exits_as_env_does() {
+    let root = without_saakm();
+    let exec = |args: &[&str]| status(root.path(), &[&["exec", "fair", "--"], args].concat());
+    assert_eq!(exec(&["true"]), Some(0));
+    assert_eq!(exec(&["sh", "-c", "exit 42"]), Some(42));
+    assert_eq!(exec(&["no-such-command-here"]), Some(127));
+    assert_eq!(exec(&["/no/such/file"]), Some(127));
+    assert_eq!(exec(&["/"]), Some(126));
+
+    let mut script = tempfile::NamedTempFile::new().unwrap();
+    script.write_all(b"#!/no/such/shell\n").unwrap();
+    let path = script.into_temp_path();
+    let name = path.to_str().unwrap().to_owned();
+    assert_eq!(exec(&[&name]), Some(126));
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    let output = saakmctl(root.path(), &["exec", "fair", &name]);
+    assert_eq!(output.status.code(), Some(127));
+    assert!(stderr(&output).contains("interpreter"), "{output:?}");
+}
+
+#[test]
+fn wrong_usage_of_exec_is_not_the_commands_status() {
+    let root = machine();
+    assert_eq!(status(root.path(), &["exec", "fifo"]), Some(125));
+    assert_eq!(status(root.path(), &["--json", "exec"]), Some(125));
+    assert_eq!(status(root.path(), &["set"]), Some(2));
+    assert_eq!(status(root.path(), &["--help"]), Some(0));
+    assert_eq!(status(root.path(), &["exec", "--help"]), Some(0));
+    assert_eq!(status(root.path(), &["--version"]), Some(0));
+}
+
+#[test]
+fn exec_sets_nice_and_leaves_the_rest_alone() {
+    let root = without_saakm();
+    let args = ["exec", "fair", "--nice", "19", "--", "nice"];
+    assert_eq!(stdout(&saakmctl(root.path(), &args)).trim(), "19");
+}
+
+/// The mask of ignored signals in a command started by `exec`.
+fn ignored_signals(sigpipe: libc::sighandler_t) -> u64 {
+    use std::os::unix::process::CommandExt;
+    let root = without_saakm();
+    let mut command = command(root.path());
+    command.args(["exec", "fair", "grep", "SigIgn", "/proc/self/status"]);
+    // SAFETY: signal(2) may be called between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            libc::signal(libc::SIGPIPE, sigpipe);
+            Ok(())
+        });
+    }
+    let text = stdout(&command.output().unwrap());
+    u64::from_str_radix(text.split_whitespace().nth(1).unwrap(), 16).unwrap()
+}
+
+#[test]
+fn exec_hands_ignored_signals_on_as_they_were() {
+    let sigpipe = 1 << (libc::SIGPIPE - 1);
+    assert_eq!(ignored_signals(libc::SIG_DFL) & sigpipe, 0);
+    assert_eq!(ignored_signals(libc::SIG_IGN) & sigpipe, sigpipe);
+}
+
+#[test]
+fn exec_passes_any_bytes_on() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let root = without_saakm();
+    let output = command(root.path())
+        .args(["exec", "fair", "printf", "%s"])
+        .arg(OsStr::from_bytes(b"\xff"))
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"\xff");
+}
+
+#[test]
+fn exec_json_leaves_stdout_to_the_command() {
+    let root = machine();
+    let output = saakmctl(root.path(), &["--json", "exec", "nope", "--", "true"]);
+    assert!(output.stdout.is_empty());
+    let document: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(document["failures"][0]["status"], 125);
+}
+
+#[test]
+fn set_changes_a_real_process_with_all_its_threads() {
+    let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
+    let pid = sleeper.id().to_string();
+    let args = ["set", "fair", "--json", "-n", "7", "--all-tasks", &pid];
+    let output = saakmctl(Path::new("/"), &args);
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    sleeper.kill().unwrap();
+    sleeper.wait().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["threads"][0].to_string(), pid);
+    assert_eq!(stat.split_whitespace().nth(18), Some("7"));
+}
+
+#[test]
+fn set_reports_each_failure_and_does_the_rest() {
+    let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
+    let pid = sleeper.id().to_string();
+    let output = saakmctl(
+        Path::new("/"),
+        &["set", "other", "4194304", &pid, "4194303"],
+    );
+    sleeper.kill().unwrap();
+    sleeper.wait().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = stderr(&output);
+    assert_eq!(text.matches("there is no such thread").count(), 2, "{text}");
+}
+
+#[test]
+fn load_refuses_before_it_asks_the_kernel() {
+    let root = machine();
+    let output = saakmctl(root.path(), &["load", "no-such-policy"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("SAAKM_POLICIES"), "{output:?}");
+    let file = root.path().join("x.ko");
+    write(root.path(), "x.ko", "");
+    let output = saakmctl(root.path(), &["load", file.to_str().unwrap(), "slice"]);
+    assert!(stderr(&output).contains("it has no '='"), "{output:?}");
+}
+
+#[test]
+fn a_closed_pipe_and_a_full_disk_are_no_panic() {
+    let root = machine();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let output = command(root.path())
+        .arg("list")
+        .stdout(full.unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("cannot write the result"));
+}
