@@ -168,8 +168,9 @@ fn explain(host: &Host, tid: i32, request: &Request, nice: i32, errno: Errno) ->
             Failure::new(what, "there is no such thread").hint("'ps -eLf' lists all threads")
         }
         Errno::ESRCH if saakm => explain_unknown(host, request),
-        Errno::E2BIG => Failure::no_saakm(what),
-        Errno::EINVAL if saakm && !host.path("proc/saakm").exists() => Failure::no_saakm(what),
+        // A policy may answer with these as well. EINVAL comes from a kernel
+        // whose sched_attr has grown for another reason.
+        Errno::E2BIG | Errno::EINVAL if saakm && lacks_saakm(host) => Failure::no_saakm(what),
         Errno::EINVAL if saakm => {
             let why = refusal(host, "the policy refused it (EINVAL)");
             Failure::new(what, why).hint("see the policy's README for its --param and --nice")
@@ -178,6 +179,10 @@ fn explain(host: &Host, tid: i32, request: &Request, nice: i32, errno: Errno) ->
         Errno::ENOMEM => Failure::new(what, "the kernel has no memory for the policy's data"),
         errno => Failure::new(what, refusal(host, errno.desc())),
     }
+}
+
+fn lacks_saakm(host: &Host) -> bool {
+    host.path("proc/self").exists() && !host.path("proc/saakm").exists()
 }
 
 /// The id was right a moment ago, or the user made it up.
@@ -317,6 +322,9 @@ mod tests {
             let failure = explain(&fake.host, 0, &request(Choice::Saakm(1)), 0, errno);
             assert!(failure.why.contains("no SaaKM"), "{failure}");
         }
+        let host = FakeHost::with_policies().host;
+        let failure = explain(&host, 0, &request(Choice::Saakm(1)), 0, Errno::E2BIG);
+        assert!(!failure.why.contains("no SaaKM"), "{failure}");
     }
 
     #[test]
