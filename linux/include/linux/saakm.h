@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SaaKM: Schedulers as Kernel Modules. The API of a policy author: together
+ * with <linux/module.h> the only header that a policy includes.
+ *
+ * A policy answers events about threads and cores. It holds no locks, never
+ * touches the runqueues of the kernel, and moves a thread only by
+ * change_state(). Contexts, by the letter in each handler's description:
+ *
+ *   [P] p->pi_lock held, interrupts off. No side effects, may not sleep. The
+ *       answer is a wish: the thread may have been bound elsewhere meanwhile.
+ *   [R] lock of the runqueue of core->id held, interrupts off, may not sleep.
+ *       May run on another CPU: use core->id, never smp_processor_id().
+ *   [B] no runqueue lock, preemption off, may not sleep. The only place where
+ *       saakm_move_task() and saakm_steal() may be called.
+ *   [S] process context, may sleep.
+ *
+ * Overview and life of a thread: Documentation/scheduler/saakm.rst
+ */
+#ifndef _LINUX_SAAKM_H
+#define _LINUX_SAAKM_H
+
+#include <linux/cpumask.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/rbtree.h>
+#include <linux/saakm_types.h>
+#include <linux/sched.h>
+#include <uapi/linux/sched/types.h>
+
+/**
+ * struct core_event - one core, as one policy sees it
+ * @id: number of the CPU
+ * @curr: in &saakm_module_routines.schedule only: the thread of this policy
+ *	that has the CPU and could go on, or NULL. It is in no runqueue.
+ * @nr_runnable: threads of this policy that are READY or RUNNING here
+ */
+struct core_event {
+	int			id;
+	struct task_struct	*curr;
+	unsigned int		nr_runnable;
+	/* private: */
+	u64			switches;
+	unsigned long		next_balance;
+};
+
+/**
+ * struct saakm_module_routines - the events that a policy answers
+ *
+ * @schedule, @new_place and @unblock_place are mandatory; a policy without them
+ * is refused by saakm_add_policy(), which says in
+ * /sys/kernel/saakm/last_error what is missing. A handler must return within
+ * microseconds: it delays every thread of the core.
+ */
+struct saakm_module_routines {
+	/**
+	 * @new_prepare: Where shall a new thread run? [P]
+	 *
+	 * Called at fork and when a sleeping thread that has joined wakes for
+	 * the first time. Skipped when the thread may use one CPU only.
+	 * Returns a CPU number. Default: event->prev_cpu. A CPU that is not
+	 * allowed is replaced by an allowed one; a number that is no CPU is
+	 * reported.
+	 */
+	int (*new_prepare)(struct saakm_policy *policy,
+			   struct process_event *event);
+
+	/**
+	 * @new_place: Insert a new thread. [R]
+	 *
+	 * Must call change_state(task, SAAKM_READY, core->id, queue), with a
+	 * queue of this core. Mandatory. If it returns without, that is
+	 * reported and the class runs the thread from a FIFO of its own.
+	 */
+	void (*new_place)(struct saakm_policy *policy,
+			  struct process_event *event, struct core_event *core);
+
+	/** @new_end: The new thread is placed. [R] Default: nothing. */
+	void (*new_end)(struct saakm_policy *policy,
+			struct process_event *event, struct core_event *core);
+
+	/**
+	 * @unblock_prepare: Where shall a waking thread run? [P]
+	 *
+	 * Also called for a RUNNING thread in execve(), with SAAKM_EV_EXEC.
+	 * Otherwise as @new_prepare.
+	 */
+	int (*unblock_prepare)(struct saakm_policy *policy,
+			       struct process_event *event);
+
+	/**
+	 * @unblock_place: Insert a thread that woke. [R]
+	 *
+	 * Also called when a thread lands on another CPU (SAAKM_EV_OUSTED),
+	 * when one comes back from a priority inheritance boost, and, unless
+	 * @requeue is given, when one leaves the CPU but stays runnable.
+	 * Obligations as in @new_place. Mandatory.
+	 */
+	void (*unblock_place)(struct saakm_policy *policy,
+			      struct process_event *event,
+			      struct core_event *core);
+
+	/** @unblock_end: The woken thread is placed. [R] Default: nothing. */
+	void (*unblock_end)(struct saakm_policy *policy,
+			    struct process_event *event,
+			    struct core_event *core);
+
+	/**
+	 * @requeue: A RUNNING thread leaves the CPU and stays runnable. [R]
+	 *
+	 * It was preempted, yielded (SAAKM_EV_YIELD), or its time was up
+	 * (SAAKM_EV_TICK). Its run time is up to date. Obligations as in
+	 * @new_place. Default: @unblock_place.
+	 */
+	void (*requeue)(struct saakm_policy *policy,
+			struct process_event *event, struct core_event *core);
+
+	/**
+	 * @block: A thread stops being runnable. [R]
+	 *
+	 * It sleeps, is boosted into a real-time class, or is taken to another
+	 * CPU (SAAKM_EV_OUSTED). May call change_state(task, SAAKM_BLOCKED,
+	 * core->id, NULL); otherwise the class does so on return. Default:
+	 * nothing more.
+	 */
+	void (*block)(struct saakm_policy *policy, struct process_event *event,
+		      struct core_event *core);
+
+	/**
+	 * @yield: The running thread called sched_yield(). [R]
+	 *
+	 * The class has marked it: saakm_curr() no longer returns it, so other
+	 * threads get their turn. Default: nothing more.
+	 */
+	void (*yield)(struct saakm_policy *policy, struct process_event *event,
+		      struct core_event *core);
+
+	/**
+	 * @tick: Timer tick while a thread of this policy is RUNNING. [R]
+	 *
+	 * Its run time is up to date. To take the CPU from it call
+	 * change_state(task, SAAKM_READY_TICK, core->id, NULL); @schedule
+	 * follows. Possibly called on another CPU (nohz_full). Default: the
+	 * thread runs until it blocks.
+	 */
+	void (*tick)(struct saakm_policy *policy, struct process_event *event,
+		     struct core_event *core);
+
+	/**
+	 * @running: An elected thread gets the CPU. [R] Default: nothing.
+	 *
+	 * Also called for threads that core scheduling elected.
+	 */
+	void (*running)(struct saakm_policy *policy,
+			struct process_event *event, struct core_event *core);
+
+	/**
+	 * @attr_changed: A thread's nice value, parameter, affinity or cgroup
+	 * has changed, or merely might have. [R]
+	 *
+	 * Its place in an ordered runqueue has been renewed already. Not a
+	 * block or unblock: it has not slept. Default: nothing.
+	 */
+	void (*attr_changed)(struct saakm_policy *policy,
+			     struct process_event *event,
+			     struct core_event *core);
+
+	/**
+	 * @terminate: A thread dies or leaves the policy. [R]
+	 *
+	 * The last event about it; exactly one for each thread that got a
+	 * *_place. The thread is in no runqueue any more. Default: nothing.
+	 */
+	void (*terminate)(struct saakm_policy *policy,
+			  struct process_event *event, struct core_event *core);
+
+	/**
+	 * @wakeup_preempt: Shall @woken take the CPU from @running? [R]
+	 *
+	 * Both belong to this policy and @woken is READY here. True asks for
+	 * an election. Default: no. Between two policies the one that comes
+	 * first in /proc/saakm/policies preempts.
+	 */
+	bool (*wakeup_preempt)(struct saakm_policy *policy,
+			       struct task_struct *running,
+			       struct task_struct *woken);
+
+	/**
+	 * @schedule: Elect a thread for this core. [R]
+	 *
+	 * Return a thread of this policy that is READY on this core, or
+	 * core->curr to let it go on, or NULL for none (the class then keeps
+	 * core->curr before it asks the next policy). Must change nothing: the
+	 * core may ask several times, and may run something else. Mandatory.
+	 * Anything else returned is reported and ignored.
+	 */
+	struct task_struct *(*schedule)(struct saakm_policy *policy,
+					struct core_event *core);
+
+	/**
+	 * @newly_idle: The core found nothing to run. [B]
+	 *
+	 * The chance to pull threads: saakm_steal(). Called on the core itself.
+	 * Default: nothing.
+	 */
+	void (*newly_idle)(struct saakm_policy *policy,
+			   struct core_event *core);
+
+	/** @enter_idle: The core goes idle. [R] Default: nothing. */
+	void (*enter_idle)(struct saakm_policy *policy,
+			   struct core_event *core);
+
+	/** @exit_idle: The core leaves idle. [R] Default: nothing. */
+	void (*exit_idle)(struct saakm_policy *policy, struct core_event *core);
+
+	/**
+	 * @balancing_select: Time to balance @core. [B]
+	 *
+	 * Every &saakm_policy.balance_interval_ms, in softirq context; for
+	 * cores that sleep without a tick on the CPU that balances for them.
+	 * Default: nothing.
+	 */
+	void (*balancing_select)(struct saakm_policy *policy,
+				 struct core_event *core);
+
+	/** @core_entry: The core has come online. [R] Default: nothing. */
+	void (*core_entry)(struct saakm_policy *policy,
+			   struct core_event *core);
+
+	/**
+	 * @core_exit: The core goes offline. [R] Its threads are ousted one by
+	 * one afterwards, whether the policy elects them or not. Default:
+	 * nothing.
+	 */
+	void (*core_exit)(struct saakm_policy *policy, struct core_event *core);
+
+	/**
+	 * @init: Set up the policy. [S]
+	 *
+	 * Called by saakm_add_policy() before any other handler, with the
+	 * cores numbered. Initialise the runqueues here. An error (-errno) is
+	 * passed on to the loader. Default: nothing.
+	 */
+	int (*init)(struct saakm_policy *policy);
+
+	/**
+	 * @free_metadata: Undo @init. [S]
+	 *
+	 * Called by saakm_remove_policy() when no thread and no handler is
+	 * left. Default: nothing.
+	 */
+	void (*free_metadata)(struct saakm_policy *policy);
+
+	/**
+	 * @checkparam_attr: May a thread join with, or change to, @attr? [S]
+	 *
+	 * Return 0 or a negative errno, which sched_setattr(2) returns.
+	 * Default: any sched_saakm_param is accepted.
+	 */
+	int (*checkparam_attr)(struct saakm_policy *policy,
+			       const struct sched_attr *attr);
+
+	/**
+	 * @setparam_attr: Use @attr. [R]
+	 *
+	 * After a successful @checkparam_attr; when a thread joins, before its
+	 * first @new_place. A forked thread has its parent's
+	 * saakm_task_param() and no call. Default: nothing.
+	 */
+	void (*setparam_attr)(struct saakm_policy *policy,
+			      struct process_event *event,
+			      const struct sched_attr *attr);
+
+	/**
+	 * @getparam_attr: Fill in @attr for sched_getattr(2). RCU read side, may
+	 * not sleep. Nice value, id and parameter are there already. Default:
+	 * nothing.
+	 */
+	void (*getparam_attr)(struct saakm_policy *policy,
+			      struct process_event *event,
+			      struct sched_attr *attr);
+};
+
+/**
+ * enum saakm_policy_flags - properties of a policy
+ * @SAAKM_POLICY_PRIVILEGED: joining it takes CAP_SYS_NICE
+ */
+enum saakm_policy_flags {
+	SAAKM_POLICY_PRIVILEGED = 1 << 0,
+};
+
+/**
+ * struct saakm_policy - one loaded scheduler
+ * @name: what users select it by; unique
+ * @routines: its handlers
+ * @owner: THIS_MODULE
+ * @data: for the policy's own use
+ * @task_size: bytes of data per thread, allocated and freed by the class
+ * @balance_interval_ms: between two @balancing_select of a core; 0: never
+ * @priority: policies are asked in falling priority, then in order of loading
+ * @flags: enum saakm_policy_flags
+ * @id: what sched_attr.sched_saakm_policy selects; set by saakm_add_policy()
+ */
+struct saakm_policy {
+	char					name[SAAKM_NAME_LEN];
+	const struct saakm_module_routines	*routines;
+	struct module				*owner;
+	void					*data;
+	unsigned int				task_size;
+	unsigned int				balance_interval_ms;
+	int					priority;
+	unsigned int				flags;
+	u32					id;
+	/* private: */
+	u64			mask;		/* bit in rq->saakm.active */
+	struct core_event __percpu *cores;
+	struct list_head	node;		/* saakm_policies */
+	struct list_head	threads;	/* by threads_lock */
+	raw_spinlock_t		threads_lock;
+	bool			dying;
+	unsigned int		nr_threads;	/* by threads_lock */
+	unsigned long		nr_new;		/* by threads_lock */
+	unsigned long		nr_terminated;	/* by threads_lock */
+	unsigned long		reported[2];	/* wrong transitions, once each */
+};
+
+/**
+ * saakm_add_policy() - register a policy
+ * @policy: filled in by the caller, zero elsewhere; lives until removed
+ *
+ * Context: may sleep. Threads may join before it returns.
+ * Return: 0; -EINVAL for missing routines or an empty name, -EEXIST for a name
+ * in use, -ENOSPC with 64 policies loaded, -EBUSY when the deadline server
+ * finds no bandwidth, -ENOMEM, or what @init returned. The sentence is in
+ * /sys/kernel/saakm/last_error.
+ */
+int saakm_add_policy(struct saakm_policy *policy);
+
+/**
+ * saakm_remove_policy() - move the policy's threads to fair and forget it
+ * @policy: a registered policy; otherwise nothing happens
+ *
+ * Works under any load. Afterwards no handler is running or will be called.
+ * Context: may sleep.
+ */
+void saakm_remove_policy(struct saakm_policy *policy);
+
+/**
+ * module_saakm_policy() - a module that does nothing but hold one policy
+ * @__policy: a struct saakm_policy
+ */
+#define module_saakm_policy(__policy)					\
+	static int __init __policy##_init(void)				\
+	{								\
+		return saakm_add_policy(&(__policy));			\
+	}								\
+	static void __exit __policy##_exit(void)			\
+	{								\
+		saakm_remove_policy(&(__policy));			\
+	}								\
+	module_init(__policy##_init);					\
+	module_exit(__policy##_exit)
+
+/**
+ * saakm_change_state() - move a thread to another state
+ * @task: a thread of the calling policy
+ * @next_state: READY from *_place and requeue, READY_TICK from tick, BLOCKED
+ *	from block; all other transitions are made by the class
+ * @next_cpu: CPU of the event
+ * @next_rq: for READY a runqueue of that CPU, otherwise NULL
+ *
+ * The only way. Links and unlinks the thread; checks transition, CPU, runqueue
+ * and lock. A wrong call changes nothing and is reported.
+ *
+ * Context: [R] of @task's CPU.
+ * Return: 0, or -EINVAL for a wrong call.
+ */
+int saakm_change_state(struct task_struct *task, enum saakm_state next_state,
+		       int next_cpu, struct saakm_rq *next_rq);
+
+static inline int change_state(struct task_struct *task,
+			       enum saakm_state next_state, int next_cpu,
+			       struct saakm_rq *next_rq)
+{
+	return saakm_change_state(task, next_state, next_cpu, next_rq);
+}
+
+/* Runqueues */
+
+/**
+ * enum saakm_rq_type - how a runqueue keeps its threads
+ * @SAAKM_RQ_FIFO: in order of arrival; O(1)
+ * @SAAKM_RQ_LIST: by the order function, insertion O(n) from the tail
+ * @SAAKM_RQ_RBTREE: by the order function, insertion O(log n)
+ */
+enum saakm_rq_type {
+	SAAKM_RQ_FIFO,
+	SAAKM_RQ_LIST,
+	SAAKM_RQ_RBTREE,
+};
+
+/**
+ * typedef saakm_order_fn - negative if @a goes before @b, positive if after
+ *
+ * Zero: in order of arrival. May only depend on what does not change while a
+ * thread is queued (nice value and parameter may: the class re-sorts).
+ */
+typedef int (*saakm_order_fn)(const struct task_struct *a,
+			      const struct task_struct *b);
+
+/**
+ * struct saakm_rq - a runqueue of one CPU; a CPU may have several
+ * @nr_tasks: threads in it. May be read without lock, as a hint.
+ */
+struct saakm_rq {
+	unsigned int		nr_tasks;
+	/* private: */
+	int			cpu;
+	enum saakm_rq_type	type;
+	union {
+		struct list_head	head;
+		struct rb_root_cached	root;
+	};
+	saakm_order_fn		order;
+};
+
+/**
+ * saakm_runqueue_init() - set up an empty runqueue
+ * @rq: the runqueue
+ * @cpu: CPU that it belongs to
+ * @type: see enum saakm_rq_type
+ * @order: needed for LIST and RBTREE, NULL for FIFO
+ *
+ * Return: 0 or -EINVAL.
+ */
+int saakm_runqueue_init(struct saakm_rq *rq, int cpu, enum saakm_rq_type type,
+			saakm_order_fn order);
+
+/**
+ * saakm_rq_first() - the thread that is first in order, or NULL
+ * @rq: a runqueue
+ *
+ * Context: [R] of the queue's CPU.
+ */
+static inline struct task_struct *saakm_rq_first(struct saakm_rq *rq)
+{
+	struct rb_node *rb;
+
+	if (rq->type != SAAKM_RQ_RBTREE)
+		return list_first_entry_or_null(&rq->head, struct task_struct,
+						saakm.node.list);
+	rb = rb_first_cached(&rq->root);
+	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
+}
+
+/**
+ * saakm_rq_next() - the thread after @task in its runqueue, or NULL
+ * @rq: the runqueue
+ * @task: a thread in it
+ *
+ * Context: [R] of the queue's CPU.
+ */
+static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
+						struct task_struct *task)
+{
+	struct rb_node *rb;
+
+	if (rq->type != SAAKM_RQ_RBTREE)
+		return list_is_last(&task->saakm.node.list, &rq->head) ? NULL :
+			list_next_entry(task, saakm.node.list);
+	rb = rb_next(&task->saakm.node.rb);
+	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
+}
+
+/* Walk a runqueue in order. The walk must not change it. */
+#define saakm_for_each_task(task, rq)					\
+	for (task = saakm_rq_first(rq); task; task = saakm_rq_next(rq, task))
+
+/* Threads */
+
+static inline enum saakm_state saakm_task_state(const struct task_struct *task)
+{
+	return task->saakm.state;
+}
+
+/* The policy's own data of a thread, see &process_event.data. */
+static inline void *saakm_task_data(const struct task_struct *task)
+{
+	return task->saakm.event.data;
+}
+
+/* sched_attr.sched_saakm_param that the thread was given; inherited. */
+static inline u32 saakm_task_param(const struct task_struct *task)
+{
+	return task->saakm.param;
+}
+
+/* CPU time that the thread has used, in ns; exact in [R] events about it. */
+static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
+{
+	return task->se.sum_exec_runtime;
+}
+
+/* Weight by nice value as in the fair class: 1024 for nice 0. */
+unsigned int saakm_task_weight(const struct task_struct *task);
+
+/**
+ * saakm_curr() - the running thread, unless it shall make way
+ * @core: argument of @schedule
+ *
+ * Return: core->curr, or NULL if it has yielded or is SAAKM_READY_TICK.
+ */
+static inline struct task_struct *saakm_curr(const struct core_event *core)
+{
+	struct task_struct *curr = core->curr;
+
+	if (!curr || curr->saakm.state == SAAKM_READY_TICK ||
+	    curr->saakm.event.flags & SAAKM_EV_YIELD)
+		return NULL;
+	return curr;
+}
+
+/* Cores */
+
+/**
+ * saakm_preempt() - ask for an election on the core of the current event
+ * @core: the core; nothing happens if a higher class has it
+ *
+ * Context: [R] of that core.
+ */
+void saakm_preempt(struct core_event *core);
+
+/**
+ * saakm_kick() - ask for an election on any core
+ * @cpu: the core
+ *
+ * Context: any.
+ */
+void saakm_kick(int cpu);
+
+/**
+ * saakm_cpu_idle() - does the core have nothing to do?
+ * @cpu: the core
+ *
+ * Context: any. A hint: it may change at any time.
+ */
+bool saakm_cpu_idle(int cpu);
+
+/**
+ * saakm_idle_cpu_near() - find an idle core for a thread
+ * @task: the thread; only CPUs that it may use are considered
+ * @cpu: start here, then go outward through topology_levels
+ *
+ * Context: any with preemption off.
+ * Return: an idle CPU or -1.
+ */
+int saakm_idle_cpu_near(const struct task_struct *task, int cpu);
+
+/* Balancing */
+
+/**
+ * saakm_move_task() - move a READY thread to another core
+ * @task: the thread; the caller holds a reference or is in an RCU section
+ * @cpu: its new core
+ * @rq: a runqueue of that core
+ *
+ * Takes the locks, walks READY -> MIGRATING -> READY and preempts there if the
+ * policy wants so.
+ *
+ * Context: [B], or process context. Called with a runqueue lock held (in an
+ * [R] handler), it is refused and reported.
+ * Return: 0; -EAGAIN if the thread is not READY now or already there, -EPERM
+ * if it may not run there, -EINVAL for a foreign runqueue, -EDEADLK as above.
+ */
+int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
+
+/**
+ * saakm_steal() - pull threads from another core's runqueue
+ * @from: the runqueue to take from, in its order
+ * @cpu: the core to move to
+ * @to: a runqueue of that core
+ * @max: how many at the most
+ * @wanted: which ones, called with both locks held; NULL: all
+ *
+ * Threads that may not run on @cpu are passed over. Empty queues cost no lock.
+ *
+ * Context: as saakm_move_task().
+ * Return: number of threads moved, or -EINVAL or -EDEADLK as above.
+ */
+int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
+		unsigned int max, bool (*wanted)(struct task_struct *task));
+
+/* Topology */
+
+/**
+ * enum topology_kind - what the CPUs of a level share
+ * @TOPOLOGY_SMT: a physical core
+ * @TOPOLOGY_CLUSTER: a cluster (L2 or a tag)
+ * @TOPOLOGY_CACHE: the last-level cache
+ * @TOPOLOGY_PACKAGE: a package
+ * @TOPOLOGY_NUMA: a NUMA node, or nodes up to some distance
+ */
+enum topology_kind {
+	TOPOLOGY_SMT,
+	TOPOLOGY_CLUSTER,
+	TOPOLOGY_CACHE,
+	TOPOLOGY_PACKAGE,
+	TOPOLOGY_NUMA,
+};
+
+/**
+ * struct topology_level - CPUs at some distance from a CPU
+ * @next: the next wider level, or NULL
+ * @kind: what they share
+ * @cores: the CPUs, including the CPU itself
+ */
+struct topology_level {
+	struct topology_level __rcu	*next;
+	enum topology_kind		kind;
+	struct cpumask			cores;
+};
+
+/*
+ * Nearest level of each CPU; NULL for a CPU that shares nothing. Built from the
+ * scheduling domains and rebuilt with them. Read with RCU:
+ *
+ *	for_each_topology_level(level, cpu)
+ *		for_each_cpu(other, &level->cores) ...
+ */
+DECLARE_PER_CPU(struct topology_level __rcu *, topology_levels);
+
+#define for_each_topology_level(level, cpu)				\
+	for (level = rcu_dereference_check(per_cpu(topology_levels, cpu), \
+					   !preemptible());		\
+	     level; level = rcu_dereference_check(level->next, !preemptible()))
+
+#endif /* _LINUX_SAAKM_H */

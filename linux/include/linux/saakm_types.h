@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The part of SaaKM that is embedded in struct task_struct. It stands apart
+ * from saakm.h because linux/sched.h includes it.
+ */
+#ifndef _LINUX_SAAKM_TYPES_H
+#define _LINUX_SAAKM_TYPES_H
+
+#include <linux/list.h>
+#include <linux/rbtree_types.h>
+#include <linux/types.h>
+#include <uapi/linux/saakm.h>
+
+struct saakm_policy;
+struct saakm_rq;
+struct pid;
+struct pid_namespace;
+struct seq_file;
+struct task_struct;
+
+/**
+ * enum saakm_event_flags - how a thread event came about
+ * @SAAKM_EV_CHOICE: the policy's *_prepare was asked for the CPU; without it,
+ *	the thread is bound to where it is
+ * @SAAKM_EV_SYNC: the waker is about to sleep
+ * @SAAKM_EV_EXEC: the thread is in execve(), it may be moved cheaply
+ * @SAAKM_EV_OUSTED: the thread is taken to another CPU without having slept
+ *	(affinity change, exec, hotplug, core scheduling)
+ * @SAAKM_EV_YIELD: it called sched_yield()
+ * @SAAKM_EV_TICK: it was marked SAAKM_READY_TICK
+ */
+enum saakm_event_flags {
+	SAAKM_EV_CHOICE	= 1 << 0,
+	SAAKM_EV_SYNC	= 1 << 1,
+	SAAKM_EV_EXEC	= 1 << 2,
+	SAAKM_EV_OUSTED	= 1 << 3,
+	SAAKM_EV_YIELD	= 1 << 4,
+	SAAKM_EV_TICK	= 1 << 5,
+};
+
+/**
+ * struct process_event - what a thread event is about
+ * @task: the thread
+ * @flags: enum saakm_event_flags
+ * @prev_cpu: CPU that it last ran on (of its parent for a new thread)
+ * @waker_cpu: CPU that the last wakeup or fork came from
+ * @data: the policy's own data of the thread: &saakm_policy.task_size bytes,
+ *	zeroed when the thread joins, freed when it leaves; NULL if the size is 0
+ */
+struct process_event {
+	struct task_struct	*task;
+	void			*data;
+	unsigned int		flags;
+	int			prev_cpu;
+	int			waker_cpu;
+};
+
+/*
+ * Owned by kernel/sched/saakm/. Policies use the accessors of linux/saakm.h.
+ * Fields of the wakeup and switch path come first: they share cache lines.
+ */
+struct saakm_task {
+	struct saakm_policy	*policy;	/* NULL: not a SaaKM thread */
+	struct saakm_rq		*rq;		/* queue that holds the thread */
+	u8			state;		/* enum saakm_state */
+	u8			on_rq;		/* enqueued in our class */
+	u8			moving;		/* saakm_move_task() at work */
+	u8			forking;	/* holds saakm_fork_rwsem */
+	u32			param;		/* sched_attr::sched_saakm_param */
+	u64			since_ns;	/* rq_clock of the last transition */
+	union {
+		struct list_head	list;	/* SAAKM_RQ_FIFO, SAAKM_RQ_LIST */
+		struct rb_node		rb;	/* SAAKM_RQ_RBTREE */
+	} node;
+	struct list_head	rq_node;	/* rq->saakm.threads */
+	struct process_event	event;
+
+	struct saakm_rq		*move_to;
+	u32			id;		/* of policy: survives a copy at fork */
+	struct list_head	policy_node;	/* policy->threads */
+};
+
+/* /proc/<pid>/saakm */
+int proc_pid_saakm(struct seq_file *m, struct pid_namespace *ns,
+		   struct pid *pid, struct task_struct *task);
+
+#endif /* _LINUX_SAAKM_TYPES_H */

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Newly idle and periodic balancing, and moving threads between cores. */
+
+/* Election */
+
+void saakm_preempt(struct core_event *core)
+{
+	struct rq *rq = cpu_rq(core->id);
+
+	lockdep_assert_rq_held(rq);
+	if (!sched_class_above(rq->curr->sched_class, &saakm_sched_class))
+		resched_curr(rq);
+}
+EXPORT_SYMBOL_GPL(saakm_preempt);
+
+void saakm_kick(int cpu)
+{
+	if (cpu_online(cpu))
+		irq_work_queue_on(&cpu_rq(cpu)->saakm.kick, cpu);
+}
+EXPORT_SYMBOL_GPL(saakm_kick);
+
+bool saakm_cpu_idle(int cpu)
+{
+	return available_idle_cpu(cpu);
+}
+EXPORT_SYMBOL_GPL(saakm_cpu_idle);
+
+static int saakm_idle_cpu_in(const struct cpumask *cpus,
+			     const struct task_struct *p, int start)
+{
+	int cpu;
+
+	for_each_cpu_wrap(cpu, cpus, start) {
+		if (cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu) &&
+		    available_idle_cpu(cpu))
+			return cpu;
+	}
+	return -1;
+}
+
+int saakm_idle_cpu_near(const struct task_struct *p, int cpu)
+{
+	struct topology_level *level;
+	int idle = saakm_idle_cpu_in(cpumask_of(cpu), p, cpu);
+
+	guard(rcu)();
+	for_each_topology_level(level, cpu) {
+		if (idle >= 0)
+			break;
+		idle = saakm_idle_cpu_in(&level->cores, p, cpu);
+	}
+	return idle;
+}
+EXPORT_SYMBOL_GPL(saakm_idle_cpu_near);
+
+unsigned int saakm_task_weight(const struct task_struct *p)
+{
+	return scale_load_down(p->se.load.weight);
+}
+EXPORT_SYMBOL_GPL(saakm_task_weight);
+
+/* Moving */
+
+/* Is the caller where it may take runqueue locks? */
+static bool saakm_may_lock(const char *what)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_handler);
+
+	switch (handler) {
+	case SAAKM_H_none:
+	case SAAKM_H_newly_idle:
+	case SAAKM_H_balancing_select:
+		return true;
+	default:
+		saakm_violation(NULL, NULL,
+				"%s called from %s, which holds a runqueue lock",
+				what, saakm_handler_names[handler]);
+		return false;
+	}
+}
+
+static bool saakm_may_run_on(struct task_struct *p, int cpu)
+{
+	return cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu) &&
+	       !is_migration_disabled(p);
+}
+
+/* Both locks are held, @p is READY on @src. */
+static void saakm_move_locked(struct rq *src, struct rq *dst,
+			      struct task_struct *p, struct saakm_rq *to)
+{
+	u8 outer = raw_cpu_read(saakm_handler);
+
+	p->saakm.moving = true;
+	p->saakm.move_to = to;
+	deactivate_task(src, p, DEQUEUE_NOCLOCK);
+	set_task_cpu(p, cpu_of(dst));
+	activate_task(dst, p, ENQUEUE_NOCLOCK);
+	p->saakm.moving = false;
+	wakeup_preempt(dst, p, 0);
+	raw_cpu_write(saakm_handler, outer);
+}
+
+static void saakm_lock_both(struct rq *src, struct rq *dst)
+{
+	double_rq_lock(src, dst);
+	update_rq_clock(src);
+	if (src != dst)
+		update_rq_clock(dst);
+}
+
+int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
+{
+	struct rq *src, *dst;
+	int ret = -EAGAIN;
+
+	if (!saakm_may_lock("saakm_move_task()"))
+		return -EDEADLK;
+	if ((unsigned int)cpu >= nr_cpu_ids || !to || to->cpu != cpu) {
+		saakm_violation(p->saakm.policy, p,
+				"saakm_move_task(cpu %d): the runqueue is not of this CPU",
+				cpu);
+		return -EINVAL;
+	}
+	dst = cpu_rq(cpu);
+	guard(irqsave)();
+	src = task_rq(p);
+	if (src == dst)
+		return -EAGAIN;
+	saakm_lock_both(src, dst);
+	if (task_rq(p) == src && p->saakm.on_rq &&
+	    p->saakm.state == SAAKM_READY && task_on_saakm(p)) {
+		ret = saakm_may_run_on(p, cpu) ? 0 : -EPERM;
+		if (!ret)
+			saakm_move_locked(src, dst, p, to);
+	}
+	double_rq_unlock(src, dst);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(saakm_move_task);
+
+int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
+		unsigned int max, bool (*wanted)(struct task_struct *task))
+{
+	struct task_struct *p, *next;
+	struct rq *src, *dst;
+	int moved = 0;
+
+	if (!saakm_may_lock("saakm_steal()"))
+		return -EDEADLK;
+	if ((unsigned int)cpu >= nr_cpu_ids || to->cpu != cpu || from->cpu == cpu) {
+		saakm_violation(NULL, NULL,
+				"saakm_steal(cpu %d): runqueues of CPUs %d and %d",
+				cpu, from->cpu, to->cpu);
+		return -EINVAL;
+	}
+	if (!READ_ONCE(from->nr_tasks))
+		return 0;
+
+	src = cpu_rq(from->cpu);
+	dst = cpu_rq(cpu);
+	guard(irqsave)();
+	saakm_lock_both(src, dst);
+	for (p = saakm_rq_first(from); p && moved < max; p = next) {
+		next = saakm_rq_next(from, p);
+		if (!saakm_may_run_on(p, cpu) || (wanted && !wanted(p)))
+			continue;
+		saakm_move_locked(src, dst, p, to);
+		moved++;
+	}
+	double_rq_unlock(src, dst);
+	return moved;
+}
+EXPORT_SYMBOL_GPL(saakm_steal);
+
+/* Newly idle */
+
+/*
+ * The core is about to idle. Called where the runqueue lock may be dropped;
+ * true if there is something to run now.
+ */
+bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
+{
+	struct saakm_policy *policy;
+
+	if (rq->nr_running || !cpu_active(cpu_of(rq)))
+		return rq->nr_running;
+
+	rq_unpin_lock(rq, rf);
+	raw_spin_rq_unlock(rq);
+	rcu_read_lock();
+	for_each_saakm_policy(policy) {
+		saakm_core_event(newly_idle, policy,
+				 saakm_core(policy, cpu_of(rq)));
+		if (READ_ONCE(rq->nr_running))
+			break;
+	}
+	rcu_read_unlock();
+	raw_spin_rq_lock(rq);
+	rq_repin_lock(rq, rf);
+	return rq->nr_running;
+}
+
+/* Periodic */
+
+static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
+{
+	return policy->balance_interval_ms &&
+	       policy->routines->balancing_select &&
+	       time_after_eq(jiffies, saakm_core(policy, cpu)->next_balance);
+}
+
+void __saakm_trigger_balance(struct rq *rq)
+{
+	struct saakm_policy *policy;
+
+	if (!cpu_active(cpu_of(rq)))
+		return;
+	for_each_saakm_policy(policy) {
+		if (saakm_balance_due(policy, cpu_of(rq))) {
+			raise_softirq(SCHED_SOFTIRQ_SAAKM);
+			return;
+		}
+	}
+}
+
+/* The fair class found this idle CPU to balance for all that sleep tickless. */
+void __saakm_nohz_kick(struct rq *rq)
+{
+	rq->saakm.nohz_kicked = true;
+	__raise_softirq_irqoff(SCHED_SOFTIRQ_SAAKM);
+}
+
+static void saakm_balance_core(int cpu)
+{
+	struct saakm_policy *policy;
+
+	for_each_saakm_policy(policy) {
+		struct core_event *core = saakm_core(policy, cpu);
+
+		if (!saakm_balance_due(policy, cpu))
+			continue;
+		core->next_balance = jiffies +
+			msecs_to_jiffies(policy->balance_interval_ms);
+		saakm_core_event(balancing_select, policy, core);
+	}
+}
+
+static void saakm_balance_softirq(void)
+{
+	struct rq *rq = this_rq();
+	int cpu;
+
+	guard(rcu)();
+	if (xchg(&rq->saakm.nohz_kicked, false)) {
+		for_each_cpu_wrap(cpu, cpu_active_mask, cpu_of(rq) + 1) {
+			if (idle_cpu(cpu) && tick_nohz_tick_stopped_cpu(cpu))
+				saakm_balance_core(cpu);
+		}
+	}
+	saakm_balance_core(cpu_of(rq));
+}
+
+static int __init saakm_balance_init(void)
+{
+	open_softirq(SCHED_SOFTIRQ_SAAKM, saakm_balance_softirq);
+	return 0;
+}
+core_initcall(saakm_balance_init);

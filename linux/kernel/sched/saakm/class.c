@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The scheduling class: translates the callbacks of the core scheduler, which
+ * have many meanings each, into events with one meaning.
+ *
+ * Which event a callback stands for follows from the thread's state, not from
+ * the flags of the callback: a thread that is enqueued BLOCKED has woken, one
+ * that is NOT_QUEUED is new, one that is READY or RUNNING was merely taken out
+ * while somebody changed its parameters. saakm.on_rq tells whether the thread
+ * is enqueued with us; a current thread that is not must be left alone by
+ * put_prev_task and set_next_task.
+ */
+
+DEFINE_STATIC_KEY_FALSE(__saakm_enabled);
+DEFINE_PER_CPU(u8, saakm_handler);
+
+static void update_curr_saakm(struct rq *rq)
+{
+	s64 delta_ns = update_curr_common(rq);
+
+	if (delta_ns > 0 && dl_server_active(&rq->saakm.server))
+		dl_server_update(&rq->saakm.server, delta_ns);
+}
+
+/* The current thread, if it is ours and could go on. */
+static struct task_struct *saakm_running(struct rq *rq)
+{
+	struct task_struct *curr = rq->curr;
+
+	return task_on_saakm(curr) && curr->saakm.on_rq ? curr : NULL;
+}
+
+/* Accounts of the runqueue */
+
+static void saakm_account_enqueue(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+	struct core_event *core = saakm_core(policy, cpu_of(rq));
+
+	p->saakm.on_rq = true;
+	list_add_tail(&p->saakm.rq_node, &rq->saakm.threads);
+	if (!core->nr_runnable++)
+		rq->saakm.active |= policy->mask;
+	rq->saakm.nr_running++;
+	add_nr_running(rq, 1);
+	saakm_server_start(rq);
+}
+
+static void saakm_account_dequeue(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+	struct core_event *core = saakm_core(policy, cpu_of(rq));
+
+	p->saakm.on_rq = false;
+	list_del(&p->saakm.rq_node);
+	if (!--core->nr_runnable)
+		rq->saakm.active &= ~policy->mask;
+	rq->saakm.nr_running--;
+	sub_nr_running(rq, 1);
+}
+
+/* Events of threads */
+
+/* A policy that has not placed its thread shall not lose it. */
+static void saakm_ensure_placed(struct rq *rq, struct task_struct *p,
+				enum saakm_handler handler)
+{
+	if (likely(p->saakm.state == SAAKM_READY))
+		return;
+	saakm_violation(p->saakm.policy, p,
+			"%s returned without change_state(SAAKM_READY); the class runs the thread",
+			saakm_handler_names[handler]);
+	saakm_set_state(p, SAAKM_READY);
+	saakm_rq_link(&rq->saakm.orphans, p);
+}
+
+static void saakm_place(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+	struct saakm_policy *policy = st->policy;
+	struct core_event *core = saakm_core(policy, cpu_of(rq));
+	bool new = st->state == SAAKM_NOT_QUEUED;
+
+	if (!(st->event.flags & SAAKM_EV_CHOICE)) {
+		st->event.prev_cpu = cpu_of(rq);
+		st->event.waker_cpu = smp_processor_id();
+	}
+	if (new) {
+		saakm_thread_event(new_place, policy, p, core);
+		saakm_ensure_placed(rq, p, SAAKM_H_new_place);
+		saakm_thread_event(new_end, policy, p, core);
+	} else {
+		saakm_thread_event(unblock_place, policy, p, core);
+		saakm_ensure_placed(rq, p, SAAKM_H_unblock_place);
+		saakm_thread_event(unblock_end, policy, p, core);
+	}
+	st->event.flags = 0;
+}
+
+static void saakm_block(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+
+	saakm_thread_event(block, st->policy, p,
+			   saakm_core(st->policy, cpu_of(rq)));
+	if (st->rq)
+		saakm_rq_unlink(p);
+	if (st->state != SAAKM_BLOCKED)
+		saakm_set_state(p, SAAKM_BLOCKED);
+}
+
+void saakm_terminate(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+
+	if (st->rq)
+		saakm_rq_unlink(p);
+	saakm_thread_event(terminate, st->policy, p,
+			   saakm_core(st->policy, cpu_of(rq)));
+	if (st->state != SAAKM_TERMINATED)
+		saakm_set_state(p, SAAKM_TERMINATED);
+}
+
+/* The thread was out of its class for a moment, or its parameters changed. */
+static void saakm_changed(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+
+	if (p->saakm.rq)
+		saakm_rq_resort(p);
+	saakm_thread_event(attr_changed, policy, p,
+			   saakm_core(policy, cpu_of(rq)));
+}
+
+static void saakm_requeue(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+	struct saakm_policy *policy = st->policy;
+	struct core_event *core = saakm_core(policy, cpu_of(rq));
+
+	if (st->state == SAAKM_READY_TICK)
+		st->event.flags |= SAAKM_EV_TICK;
+	if (policy->routines->requeue) {
+		saakm_thread_event(requeue, policy, p, core);
+		saakm_ensure_placed(rq, p, SAAKM_H_requeue);
+	} else {
+		saakm_thread_event(unblock_place, policy, p, core);
+		saakm_ensure_placed(rq, p, SAAKM_H_unblock_place);
+	}
+	st->event.flags = 0;
+}
+
+static void check_preempt_saakm(struct rq *rq, struct task_struct *p);
+
+static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
+{
+	struct saakm_task *st = &p->saakm;
+
+	saakm_account_enqueue(rq, p);
+	switch (st->state) {
+	case SAAKM_NOT_QUEUED:
+		saakm_place(rq, p);
+		/* From one policy to another: the core sees no change of class. */
+		if (flags & ENQUEUE_RESTORE && p != rq->curr)
+			check_preempt_saakm(rq, p);
+		break;
+	case SAAKM_BLOCKED:
+		saakm_place(rq, p);
+		break;
+	case SAAKM_MIGRATING:
+		saakm_set_state(p, SAAKM_READY);
+		saakm_rq_link(st->move_to, p);
+		break;
+	default:
+		saakm_changed(rq, p);
+	}
+}
+
+static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
+{
+	struct saakm_task *st = &p->saakm;
+
+	if (task_current(rq, p))
+		update_curr_saakm(rq);
+	saakm_account_dequeue(rq, p);
+
+	if (flags & DEQUEUE_SLEEP) {
+		if (unlikely(READ_ONCE(p->__state) == TASK_DEAD))
+			saakm_terminate(rq, p);
+		else
+			saakm_block(rq, p);
+		st->event.flags = 0;
+	} else if (task_on_rq_migrating(p)) {
+		if (st->moving) {
+			saakm_rq_unlink(p);
+			saakm_set_state(p, SAAKM_MIGRATING);
+		} else {
+			st->event.flags = SAAKM_EV_OUSTED;
+			saakm_block(rq, p);
+		}
+	}
+	return true;
+}
+
+static void yield_task_saakm(struct rq *rq)
+{
+	struct task_struct *curr = rq->curr;
+	struct saakm_policy *policy = curr->saakm.policy;
+
+	curr->saakm.event.flags |= SAAKM_EV_YIELD;
+	if (!policy->routines->yield)
+		return;
+	update_rq_clock(rq);
+	update_curr_saakm(rq);
+	rq_clock_skip_update(rq);
+	saakm_thread_event(yield, policy, curr, saakm_core(policy, cpu_of(rq)));
+}
+
+/* Both are ours. */
+static void check_preempt_saakm(struct rq *rq, struct task_struct *p)
+{
+	struct task_struct *curr = rq->curr;
+	struct saakm_policy *policy = p->saakm.policy;
+	bool preempt;
+
+	if (!task_on_saakm(curr))
+		return;
+	if (policy != curr->saakm.policy) {
+		if (saakm_policy_before(policy, curr->saakm.policy))
+			resched_curr(rq);
+		return;
+	}
+	if (!policy->routines->wakeup_preempt || !curr->saakm.on_rq)
+		return;
+	update_curr_saakm(rq);
+	saakm_enter(policy, SAAKM_H_wakeup_preempt, p, cpu_of(rq));
+	preempt = policy->routines->wakeup_preempt(policy, curr, p);
+	saakm_leave();
+	if (preempt)
+		resched_curr(rq);
+}
+
+static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags)
+{
+	check_preempt_saakm(rq, p);
+}
+
+/* Election */
+
+/* @next would corrupt the runqueue unless it waits here. */
+static bool saakm_electable(struct rq *rq, struct saakm_policy *policy,
+			    struct task_struct *next)
+{
+	if (likely(next->saakm.state == SAAKM_READY &&
+		   next->saakm.policy == policy &&
+		   task_cpu(next) == cpu_of(rq) && next->saakm.on_rq))
+		return true;
+	saakm_violation(policy, next,
+			"schedule elected a thread that is not READY on CPU %d, or another policy's",
+			cpu_of(rq));
+	return false;
+}
+
+static struct task_struct *saakm_ask(struct rq *rq, struct saakm_policy *policy,
+				     struct task_struct *curr)
+{
+	struct core_event *core = saakm_core(policy, cpu_of(rq));
+	struct task_struct *next;
+
+	if (curr && curr->saakm.policy != policy)
+		curr = NULL;
+	core->curr = curr;
+	saakm_enter(policy, SAAKM_H_schedule, curr, core->id);
+	next = policy->routines->schedule(policy, core);
+	saakm_leave();
+	if (!next || next == curr)
+		return curr;
+	return saakm_electable(rq, policy, next) ? next : curr;
+}
+
+static struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
+{
+	struct saakm_policy *policy;
+	struct task_struct *next;
+
+	if (unlikely(rq->saakm.orphans.nr_tasks))
+		return saakm_rq_first(&rq->saakm.orphans);
+
+	for_each_saakm_policy(policy) {
+		if (!(rq->saakm.active & policy->mask))
+			continue;
+		next = saakm_ask(rq, policy, curr);
+		if (next)
+			return next;
+	}
+	/* Threads must leave a dying CPU through its current thread. */
+	if (unlikely(!cpu_active(cpu_of(rq))))
+		return list_first_entry(&rq->saakm.threads, struct task_struct,
+					saakm.rq_node);
+	return NULL;
+}
+
+/*
+ * May be called several times for one switch, and from another CPU (core
+ * scheduling). READY -> RUNNING is for set_next_task, which is not called when
+ * the current thread is picked again: its marks end here.
+ */
+static struct task_struct *pick_task_saakm(struct rq *rq)
+{
+	struct task_struct *curr, *next;
+
+	if (!rq->saakm.nr_running)
+		return NULL;
+	curr = saakm_running(rq);
+	if (curr)
+		update_curr_saakm(rq);
+	next = saakm_elect(rq, curr);
+	if (next && next == curr) {
+		curr->saakm.event.flags = 0;
+		if (curr->saakm.state == SAAKM_READY_TICK)
+			saakm_set_state(curr, SAAKM_RUNNING);
+	}
+	return next;
+}
+
+struct task_struct *saakm_pick_alone(struct rq *rq)
+{
+	return pick_task_saakm(rq);
+}
+
+static void put_prev_task_saakm(struct rq *rq, struct task_struct *p,
+				struct task_struct *next)
+{
+	if (!p->saakm.on_rq)
+		return;
+	update_curr_saakm(rq);
+	if (likely(p->saakm.state != SAAKM_READY))
+		saakm_requeue(rq, p);
+}
+
+static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+	struct core_event *core;
+
+	p->se.exec_start = rq_clock_task(rq);
+	if (!p->saakm.on_rq || p->saakm.state != SAAKM_READY)
+		return;
+
+	core = saakm_core(policy, cpu_of(rq));
+	saakm_rq_unlink(p);
+	saakm_set_state(p, SAAKM_RUNNING);
+	core->switches++;
+	saakm_thread_event(running, policy, p, core);
+}
+
+static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+
+	update_curr_saakm(rq);
+	if (!p->saakm.on_rq)
+		return;
+	/* Core scheduling has picked it again, without asking us. */
+	if (p->saakm.state == SAAKM_READY_TICK && !test_tsk_need_resched(p))
+		saakm_set_state(p, SAAKM_RUNNING);
+	if (p->saakm.state == SAAKM_RUNNING)
+		saakm_thread_event(tick, policy, p,
+				   saakm_core(policy, cpu_of(rq)));
+}
+
+/*
+ * Core scheduling: which of two threads on siblings goes first. Between
+ * threads of one policy the one that has waited or run for longer.
+ */
+bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b)
+{
+	const struct saakm_policy *pa = a->saakm.policy, *pb = b->saakm.policy;
+
+	if (pa != pb)
+		return saakm_policy_before(pb, pa);
+	return (s64)(a->saakm.since_ns - b->saakm.since_ns) > 0;
+}
+
+/* One thread alone needs no slices. Others on this CPU are not our business. */
+bool saakm_can_stop_tick(struct rq *rq)
+{
+	return rq->saakm.nr_running <= 1;
+}
+
+/* Placement */
+
+static int saakm_prepare(struct task_struct *p, struct process_event *event,
+			 enum saakm_handler handler)
+{
+	const struct saakm_policy *policy = p->saakm.policy;
+	int (*prepare)(struct saakm_policy *policy, struct process_event *event);
+	int cpu;
+
+	prepare = handler == SAAKM_H_new_prepare ?
+		policy->routines->new_prepare : policy->routines->unblock_prepare;
+	if (!prepare)
+		return event->prev_cpu;
+	saakm_enter(policy, handler, p, event->prev_cpu);
+	cpu = prepare(p->saakm.policy, event);
+	saakm_leave();
+	if (unlikely((unsigned int)cpu >= nr_cpu_ids)) {
+		saakm_violation(policy, p, "%s returned %d, which is no CPU",
+				saakm_handler_names[handler], cpu);
+		return event->prev_cpu;
+	}
+	if (!cpumask_test_cpu(cpu, p->cpus_ptr) || !cpu_active(cpu))
+		return event->prev_cpu;
+	return cpu;
+}
+
+static int select_task_rq_saakm(struct task_struct *p, int cpu, int flags)
+{
+	struct process_event *event = &p->saakm.event;
+
+	if (flags & WF_EXEC) {
+		struct process_event exec = *event;
+
+		exec.flags = SAAKM_EV_CHOICE | SAAKM_EV_EXEC;
+		exec.prev_cpu = cpu;
+		return saakm_prepare(p, &exec, SAAKM_H_unblock_prepare);
+	}
+	event->flags = SAAKM_EV_CHOICE;
+	if (flags & WF_SYNC)
+		event->flags |= SAAKM_EV_SYNC;
+	event->prev_cpu = cpu;
+	event->waker_cpu = smp_processor_id();
+	return saakm_prepare(p, event, p->saakm.state == SAAKM_NOT_QUEUED ?
+			     SAAKM_H_new_prepare : SAAKM_H_unblock_prepare);
+}
+
+/* Changes of class and priority */
+
+/* Still ours by policy: boosted by priority inheritance. */
+static void switched_from_saakm(struct rq *rq, struct task_struct *p)
+{
+	if (p->saakm.policy && p->saakm.state != SAAKM_BLOCKED &&
+	    p->saakm.state != SAAKM_NOT_QUEUED)
+		saakm_block(rq, p);
+}
+
+static void switched_to_saakm(struct rq *rq, struct task_struct *p)
+{
+	if (!task_on_rq_queued(p))
+		return;
+	if (task_current(rq, p))
+		resched_curr(rq);
+	else
+		wakeup_preempt(rq, p, 0);
+}
+
+static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio)
+{
+	switched_to_saakm(rq, p);
+}
+
+/* Idle */
+
+void __saakm_enter_idle(struct rq *rq)
+{
+	struct saakm_policy *policy;
+
+	for_each_saakm_policy(policy)
+		saakm_core_event(enter_idle, policy,
+				 saakm_core(policy, cpu_of(rq)));
+}
+
+void __saakm_exit_idle(struct rq *rq, struct task_struct *idle)
+{
+	struct saakm_policy *policy;
+
+	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
+	for_each_saakm_policy(policy)
+		saakm_core_event(exit_idle, policy,
+				 saakm_core(policy, cpu_of(rq)));
+}
+
+/* CPU hotplug. rq_online and rq_offline also fire when domains are rebuilt. */
+
+void saakm_rq_activate(struct rq *rq)
+{
+	struct saakm_policy *policy;
+
+	if (!saakm_enabled())
+		return;
+	guard(rq_lock_irqsave)(rq);
+	for_each_saakm_policy(policy)
+		saakm_core_event(core_entry, policy,
+				 saakm_core(policy, cpu_of(rq)));
+}
+
+void saakm_rq_deactivate(struct rq *rq)
+{
+	struct saakm_policy *policy;
+
+	if (!saakm_enabled())
+		return;
+	guard(rq_lock_irqsave)(rq);
+	for_each_saakm_policy(policy)
+		saakm_core_event(core_exit, policy,
+				 saakm_core(policy, cpu_of(rq)));
+}
+
+static int balance_saakm(struct rq *rq, struct task_struct *prev,
+			 struct rq_flags *rf)
+{
+	return rq->saakm.nr_running || __saakm_newly_idle(rq, rf);
+}
+
+DEFINE_SCHED_CLASS(saakm) = {
+	.enqueue_task		= enqueue_task_saakm,
+	.dequeue_task		= dequeue_task_saakm,
+	.yield_task		= yield_task_saakm,
+
+	.wakeup_preempt		= wakeup_preempt_saakm,
+
+	.balance		= balance_saakm,
+	.pick_task		= pick_task_saakm,
+	.put_prev_task		= put_prev_task_saakm,
+	.set_next_task		= set_next_task_saakm,
+
+	.select_task_rq		= select_task_rq_saakm,
+	.set_cpus_allowed	= set_cpus_allowed_common,
+
+	.task_tick		= task_tick_saakm,
+
+	.switched_from		= switched_from_saakm,
+	.switched_to		= switched_to_saakm,
+	.prio_changed		= prio_changed_saakm,
+
+	.update_curr		= update_curr_saakm,
+};
+
+static void saakm_kick_work(struct irq_work *work)
+{
+	struct rq *rq = container_of(work, struct rq, saakm.kick);
+
+	guard(rq_lock_irqsave)(rq);
+	if (!sched_class_above(rq->curr->sched_class, &saakm_sched_class))
+		resched_curr(rq);
+}
+
+void __init saakm_init_rq(struct rq *rq)
+{
+	INIT_LIST_HEAD(&rq->saakm.threads);
+	saakm_runqueue_init(&rq->saakm.orphans, cpu_of(rq), SAAKM_RQ_FIFO, NULL);
+	init_dl_entity(&rq->saakm.server);
+	dl_server_init(&rq->saakm.server, rq, saakm_server_pick);
+	init_irq_work(&rq->saakm.kick, saakm_kick_work);
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What users see: reports of wrong moves, logs, tracepoints, /proc/saakm,
+ * /sys/kernel/saakm, debugfs.
+ */
+#include <linux/debugfs.h>
+#include <linux/kobject.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/sysfs.h>
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/saakm.h>
+
+const char * const saakm_handler_names[SAAKM_NR_HANDLERS] = {
+#define X(name, states, locked) [SAAKM_H_##name] = #name,
+	SAAKM_HANDLERS(X)
+#undef X
+};
+
+const char * const saakm_state_names[SAAKM_NR_STATES] = {
+	[SAAKM_NOT_QUEUED]	= "NOT_QUEUED",
+	[SAAKM_READY]		= "READY",
+	[SAAKM_RUNNING]		= "RUNNING",
+	[SAAKM_READY_TICK]	= "READY_TICK",
+	[SAAKM_BLOCKED]		= "BLOCKED",
+	[SAAKM_MIGRATING]	= "MIGRATING",
+	[SAAKM_TERMINATED]	= "TERMINATED",
+};
+
+static const char * const saakm_topology_names[] = {
+	[TOPOLOGY_SMT]		= "smt",
+	[TOPOLOGY_CLUSTER]	= "cluster",
+	[TOPOLOGY_CACHE]	= "cache",
+	[TOPOLOGY_PACKAGE]	= "package",
+	[TOPOLOGY_NUMA]		= "numa",
+};
+
+DEFINE_STATIC_KEY_FALSE(saakm_observed);
+
+/* Switches of /sys/kernel/saakm. Each that is on holds saakm_observed. */
+static bool saakm_check_transitions;
+static bool saakm_log_violations;
+static bool saakm_log_transitions;
+static bool saakm_log_calls;
+static bool saakm_panic_on_violation =
+	IS_ENABLED(CONFIG_SAAKM_PANIC_ON_BAD_TRANSITION);
+static atomic_t saakm_violations = ATOMIC_INIT(0);
+
+static DEFINE_MUTEX(saakm_error_mutex);
+static char saakm_last_error[256];
+
+int saakm_trace_on(void)
+{
+	static_branch_inc(&saakm_observed);
+	return 0;
+}
+
+void saakm_trace_off(void)
+{
+	static_branch_dec(&saakm_observed);
+}
+
+/* A user's request cannot be met: tell him why. */
+void saakm_refuse(const char *fmt, ...)
+{
+	va_list args;
+
+	guard(mutex)(&saakm_error_mutex);
+	va_start(args, fmt);
+	vscnprintf(saakm_last_error, sizeof(saakm_last_error), fmt, args);
+	va_end(args);
+}
+
+/* Once for each pair of states of a policy, unless all are wanted. */
+static bool saakm_report_due(const struct saakm_policy *policy,
+			     const struct task_struct *p, const char *fmt)
+{
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 10);
+	unsigned long bit;
+
+	if (READ_ONCE(saakm_log_violations) || !policy || !p)
+		return __ratelimit(&limit);
+	bit = hash_ptr(fmt, 4) * SAAKM_NR_STATES + p->saakm.state;
+	return !test_and_set_bit(bit, (unsigned long *)policy->reported);
+}
+
+/*
+ * A policy has done what it must not. The caller has made sure that nothing is
+ * lost. Usually under a runqueue lock: no console output from here.
+ */
+void saakm_violation(const struct saakm_policy *policy,
+		     const struct task_struct *p, const char *fmt, ...)
+{
+	struct va_format vaf = { .fmt = fmt };
+	va_list args;
+
+	atomic_inc(&saakm_violations);
+	if (READ_ONCE(saakm_panic_on_violation)) {
+		va_start(args, fmt);
+		vaf.va = &args;
+		panic("saakm: policy %s: %pV", policy ? policy->name : "?", &vaf);
+	}
+	if (!saakm_report_due(policy, p, fmt))
+		return;
+
+	va_start(args, fmt);
+	vaf.va = &args;
+	printk_deferred_enter();
+	pr_err("saakm: policy %s: wrong move in %s: %pV\n",
+	       policy ? policy->name : "?",
+	       saakm_handler_names[raw_cpu_read(saakm_handler)], &vaf);
+	if (p)
+		pr_err("saakm: thread %s/%d is %s on CPU %d, this is CPU %d\n",
+		       p->comm, p->pid, saakm_state_names[p->saakm.state],
+		       task_cpu(p), raw_smp_processor_id());
+	dump_stack();
+	printk_deferred_exit();
+	va_end(args);
+}
+
+void saakm_observe_call(const struct saakm_policy *policy,
+			enum saakm_handler handler,
+			const struct task_struct *p, int cpu)
+{
+	trace_saakm_call(policy->id, saakm_handler_names[handler], p, cpu);
+	if (READ_ONCE(saakm_log_calls))
+		printk_deferred(KERN_INFO "saakm: policy %s: %s pid %d cpu %d\n",
+				policy->name, saakm_handler_names[handler],
+				p ? p->pid : 0, cpu);
+}
+
+void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
+{
+	const char *handler = saakm_handler_names[raw_cpu_read(saakm_handler)];
+	struct saakm_policy *policy = p->saakm.policy;
+	enum saakm_state prev = p->saakm.state;
+	int cpu = task_cpu(p);
+
+	trace_saakm_transition(p, policy->id, next, cpu, handler);
+	if (READ_ONCE(saakm_log_transitions))
+		printk_deferred(KERN_INFO "saakm: policy %s: %s/%d %s -> %s cpu %d in %s\n",
+				policy->name, p->comm, p->pid,
+				saakm_state_names[prev],
+				saakm_state_names[next], cpu, handler);
+	if (!READ_ONCE(saakm_check_transitions))
+		return;
+	if (!saakm_transition_allowed(prev, next))
+		saakm_violation(policy, p, "transition to %s",
+				saakm_state_names[next]);
+	if (!raw_spin_is_locked(rq_lockp(task_rq(p))))
+		saakm_violation(policy, p, "transition to %s without the runqueue lock",
+				saakm_state_names[next]);
+	if (p->saakm.rq && p->saakm.rq->cpu != cpu)
+		saakm_violation(policy, p, "queued on CPU %d",
+				p->saakm.rq->cpu);
+}
+
+/* /sys/kernel/saakm */
+
+static ssize_t saakm_show_switch(bool *on, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(*on));
+}
+
+static ssize_t saakm_store_switch(bool *on, const char *buf, size_t count)
+{
+	bool value;
+
+	if (kstrtobool(buf, &value))
+		return -EINVAL;
+	guard(mutex)(&saakm_mutex);
+	if (value == *on)
+		return count;
+	WRITE_ONCE(*on, value);
+	if (value)
+		static_branch_inc(&saakm_observed);
+	else
+		static_branch_dec(&saakm_observed);
+	return count;
+}
+
+#define SAAKM_SWITCH(_name)						\
+static ssize_t _name##_show(struct kobject *kobj,			\
+			    struct kobj_attribute *attr, char *buf)	\
+{									\
+	return saakm_show_switch(&saakm_##_name, buf);			\
+}									\
+static ssize_t _name##_store(struct kobject *kobj,			\
+			     struct kobj_attribute *attr,		\
+			     const char *buf, size_t count)		\
+{									\
+	return saakm_store_switch(&saakm_##_name, buf, count);		\
+}									\
+static struct kobj_attribute _name##_attr = __ATTR_RW(_name)
+
+SAAKM_SWITCH(check_transitions);
+SAAKM_SWITCH(log_violations);
+SAAKM_SWITCH(log_transitions);
+SAAKM_SWITCH(log_calls);
+
+static ssize_t on_violation_show(struct kobject *kobj,
+				 struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", READ_ONCE(saakm_panic_on_violation) ?
+			  "panic" : "warn");
+}
+
+static ssize_t on_violation_store(struct kobject *kobj,
+				  struct kobj_attribute *attr,
+				  const char *buf, size_t count)
+{
+	static const char * const reactions[] = { "warn", "panic" };
+	int i = sysfs_match_string(reactions, buf);
+
+	if (i < 0)
+		return i;
+	WRITE_ONCE(saakm_panic_on_violation, i);
+	return count;
+}
+static struct kobj_attribute on_violation_attr = __ATTR_RW(on_violation);
+
+static ssize_t violations_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&saakm_violations));
+}
+static struct kobj_attribute violations_attr = __ATTR_RO(violations);
+
+static ssize_t last_error_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	guard(mutex)(&saakm_error_mutex);
+	return sysfs_emit(buf, "%s\n", saakm_last_error);
+}
+static struct kobj_attribute last_error_attr = __ATTR_RO(last_error);
+
+/* As for the fair server in debugfs: period from 100 us to 4 s. */
+static ssize_t saakm_store_server(unsigned int *param, const char *buf,
+				  size_t count)
+{
+	unsigned int old = *param, value;
+	int ret;
+
+	ret = kstrtouint(buf, 0, &value);
+	if (ret)
+		return ret;
+	guard(mutex)(&saakm_mutex);
+	*param = value;
+	ret = -EINVAL;
+	if (saakm_server_runtime_us <= saakm_server_period_us &&
+	    saakm_server_period_us >= 100 && saakm_server_period_us <= 4194304) {
+		guard(cpus_read_lock)();
+		ret = list_empty(&saakm_policies) ? 0 :
+			saakm_server_apply_all(saakm_server_runtime_us,
+					       saakm_server_period_us);
+		if (ret) {
+			*param = old;
+			saakm_server_apply_all(saakm_server_runtime_us,
+					       saakm_server_period_us);
+		}
+	}
+	if (ret) {
+		*param = old;
+		return ret;
+	}
+	return count;
+}
+
+#define SAAKM_SERVER_PARAM(_name)					\
+static ssize_t _name##_show(struct kobject *kobj,			\
+			    struct kobj_attribute *attr, char *buf)	\
+{									\
+	return sysfs_emit(buf, "%u\n", saakm_##_name);			\
+}									\
+static ssize_t _name##_store(struct kobject *kobj,			\
+			     struct kobj_attribute *attr,		\
+			     const char *buf, size_t count)		\
+{									\
+	return saakm_store_server(&saakm_##_name, buf, count);		\
+}									\
+static struct kobj_attribute _name##_attr = __ATTR_RW(_name)
+
+SAAKM_SERVER_PARAM(server_runtime_us);
+SAAKM_SERVER_PARAM(server_period_us);
+
+static struct attribute *saakm_attrs[] = {
+	&check_transitions_attr.attr,
+	&log_violations_attr.attr,
+	&log_transitions_attr.attr,
+	&log_calls_attr.attr,
+	&on_violation_attr.attr,
+	&violations_attr.attr,
+	&last_error_attr.attr,
+	&server_runtime_us_attr.attr,
+	&server_period_us_attr.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(saakm);
+
+/* /proc */
+
+static int saakm_policies_show(struct seq_file *m, void *v)
+{
+	struct saakm_policy *policy;
+	u64 switches;
+	int cpu;
+
+	seq_puts(m, "id  name             module           priority state   threads        new terminated   switches\n");
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(policy, &saakm_policies, node) {
+		switches = 0;
+		for_each_possible_cpu(cpu)
+			switches += READ_ONCE(saakm_core(policy, cpu)->switches);
+		seq_printf(m, "%-3u %-16s %-16s %8d %-7s %7u %10lu %10lu %10llu\n",
+			   policy->id, policy->name,
+			   policy->owner ? module_name(policy->owner) : "-",
+			   policy->priority,
+			   policy->dying ? "dying" : "active",
+			   policy->nr_threads, policy->nr_new,
+			   policy->nr_terminated, switches);
+	}
+	return 0;
+}
+
+static int saakm_topology_show(struct seq_file *m, void *v)
+{
+	struct topology_level *level;
+	int cpu, depth;
+
+	seq_puts(m, "cpu level kind     span\n");
+	guard(rcu)();
+	for_each_online_cpu(cpu) {
+		depth = 0;
+		for_each_topology_level(level, cpu)
+			seq_printf(m, "%-3d %-5d %-8s %*pbl\n", cpu, depth++,
+				   saakm_topology_names[level->kind],
+				   cpumask_pr_args(&level->cores));
+	}
+	return 0;
+}
+
+/* /proc/<pid>/saakm */
+int proc_pid_saakm(struct seq_file *m, struct pid_namespace *ns,
+		   struct pid *pid, struct task_struct *task)
+{
+	struct saakm_task *st = &task->saakm;
+	struct rq_flags rf;
+	struct rq *rq;
+
+	rq = task_rq_lock(task, &rf);
+	if (st->policy) {
+		update_rq_clock(rq);
+		seq_printf(m, "policy %u\nname %s\nstate %s\ncpu %d\nsince_ns %llu\nparam %u\n",
+			   st->policy->id, st->policy->name,
+			   saakm_state_names[st->state], task_cpu(task),
+			   st->since_ns ? rq_clock(rq) - st->since_ns : 0,
+			   st->param);
+	} else {
+		seq_puts(m, "policy 0\n");
+	}
+	task_rq_unlock(rq, task, &rf);
+	return 0;
+}
+
+/* debugfs */
+
+static void saakm_show_rq(struct seq_file *m, struct rq *rq)
+{
+	struct sched_dl_entity *server = &rq->saakm.server;
+	struct task_struct *p;
+
+	seq_printf(m, "cpu %d: %u runnable, curr %s/%d, server %llu/%llu us%s\n",
+		   cpu_of(rq), rq->saakm.nr_running, rq->curr->comm,
+		   rq->curr->pid, server->dl_runtime / NSEC_PER_USEC,
+		   server->dl_period / NSEC_PER_USEC,
+		   server->dl_server_active ? " active" : "");
+	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node)
+		seq_printf(m, "  %s/%d policy %s %s for %lld ns%s\n", p->comm,
+			   p->pid, p->saakm.policy->name,
+			   saakm_state_names[p->saakm.state],
+			   (s64)(rq->clock - p->saakm.since_ns),
+			   p->saakm.rq == &rq->saakm.orphans ? " (not placed)" : "");
+}
+
+static int saakm_runqueues_show(struct seq_file *m, void *v)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		guard(rq_lock_irqsave)(cpu_rq(cpu));
+		saakm_show_rq(m, cpu_rq(cpu));
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(saakm_runqueues);
+
+static int __init saakm_debug_init(void)
+{
+	struct proc_dir_entry *proc = proc_mkdir("saakm", NULL);
+	struct kobject *kobj = kobject_create_and_add("saakm", kernel_kobj);
+
+	if (!proc || !kobj)
+		return -ENOMEM;
+	proc_create_single("policies", 0444, proc, saakm_policies_show);
+	proc_create_single("topology", 0444, proc, saakm_topology_show);
+	debugfs_create_file("runqueues", 0400, debugfs_create_dir("saakm", NULL),
+			    NULL, &saakm_runqueues_fops);
+	return sysfs_create_groups(kobj, saakm_groups);
+}
+late_initcall(saakm_debug_init);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* SaaKM's part of struct rq. */
+#ifndef _KERNEL_SCHED_SAAKM_RQ_H
+#define _KERNEL_SCHED_SAAKM_RQ_H
+
+#include <linux/saakm.h>
+
+struct saakm_cpu {
+	unsigned int		nr_running;
+	bool			nohz_kicked;	/* balance for idle cores too */
+	/* Masks of the policies that have a runnable thread here. */
+	u64			active;
+	/* All runnable threads, in order of arrival. */
+	struct list_head	threads;
+	/* Threads that a policy failed to place. */
+	struct saakm_rq		orphans;
+	struct sched_dl_entity	server;
+	struct irq_work		kick;
+};
+
+#endif /* _KERNEL_SCHED_SAAKM_RQ_H */

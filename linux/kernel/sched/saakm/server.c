@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The class's deadline server: SaaKM threads that higher classes keep from
+ * running get a share of each CPU, as fair threads do from fair's server. A CPU
+ * holds the bandwidth while it is online and a policy is loaded.
+ */
+
+/* Changed under saakm_mutex. */
+unsigned int saakm_server_runtime_us = 50 * USEC_PER_MSEC;
+unsigned int saakm_server_period_us = 1000 * USEC_PER_MSEC;
+
+static struct task_struct *saakm_server_pick(struct sched_dl_entity *dl_se)
+{
+	return saakm_sched_class.pick_task(dl_se->rq);
+}
+
+static int saakm_server_apply(struct rq *rq, unsigned int runtime_us,
+			      unsigned int period_us)
+{
+	struct sched_dl_entity *dl_se = &rq->saakm.server;
+	u64 runtime = (u64)runtime_us * NSEC_PER_USEC;
+	u64 period = (u64)period_us * NSEC_PER_USEC;
+	int ret;
+
+	guard(rq_lock_irqsave)(rq);
+	update_rq_clock(rq);
+
+	/* The first start sets the entity up, with default parameters. */
+	if (!dl_se->dl_server)
+		dl_server_start(dl_se);
+	if (dl_server_active(dl_se))
+		dl_server_stop(dl_se);
+	if (dl_se->dl_runtime == runtime && (!runtime || dl_se->dl_period == period))
+		ret = 0;
+	else
+		ret = dl_server_apply_params(dl_se, runtime, period, 0);
+	if (!ret && rq->saakm.nr_running)
+		saakm_server_start(rq);
+	return ret;
+}
+
+/* All online CPUs or none. Called with cpus_read_lock() held. */
+int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_us)
+{
+	int cpu, undo, ret;
+
+	for_each_online_cpu(cpu) {
+		ret = saakm_server_apply(cpu_rq(cpu), runtime_us, period_us);
+		if (ret)
+			break;
+	}
+	if (cpu >= nr_cpu_ids)
+		return 0;
+
+	for_each_online_cpu(undo) {
+		if (undo == cpu)
+			break;
+		saakm_server_apply(cpu_rq(undo), 0, period_us);
+	}
+	return ret;
+}
+
+/* CPU comes online. There is no caller who could take a refusal. */
+void saakm_server_attach(struct rq *rq)
+{
+	if (saakm_enabled() &&
+	    saakm_server_apply(rq, saakm_server_runtime_us,
+			       saakm_server_period_us))
+		pr_warn("saakm: CPU %d: no bandwidth for the deadline server\n",
+			cpu_of(rq));
+}
+
+/* CPU goes offline: its bandwidth must be returned while it still counts. */
+void saakm_server_detach(struct rq *rq)
+{
+	if (saakm_enabled())
+		saakm_server_apply(rq, 0, saakm_server_period_us);
+}
+
+/* Bandwidth of the servers of @cpus, for an account that is made anew. */
+u64 saakm_server_bw(const struct cpumask *cpus)
+{
+	u64 bw = 0;
+	int cpu;
+
+	for_each_cpu(cpu, cpus) {
+		if (cpu_active(cpu) && cpu_rq(cpu)->saakm.server.dl_server)
+			bw += cpu_rq(cpu)->saakm.server.dl_bw;
+	}
+	return bw;
+}
+
+/* Time that the CPU idled was there for the taking: see dl_server_update_idle_time(). */
+static void saakm_server_idle_time(struct rq *rq, s64 delta_ns)
+{
+	struct sched_dl_entity *dl_se = &rq->saakm.server;
+
+	if (!dl_server_active(dl_se) || dl_se->runtime < 0 || delta_ns <= 0)
+		return;
+	dl_se->runtime -= delta_ns;
+	if (dl_se->runtime < 0) {
+		dl_se->dl_defer_running = 0;
+		dl_se->runtime = 0;
+	}
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state machine of a thread, and change_state(), the only way for a policy
+ * to drive it. The table with its reasons is in
+ * Documentation/scheduler/saakm.rst.
+ */
+
+static const u8 saakm_transitions[SAAKM_NR_STATES] = {
+	[SAAKM_NOT_QUEUED]	= BIT(SAAKM_READY),
+	[SAAKM_READY]		= BIT(SAAKM_RUNNING) | BIT(SAAKM_MIGRATING) |
+				  BIT(SAAKM_BLOCKED) | BIT(SAAKM_TERMINATED),
+	[SAAKM_RUNNING]		= BIT(SAAKM_READY) | BIT(SAAKM_READY_TICK) |
+				  BIT(SAAKM_BLOCKED) | BIT(SAAKM_TERMINATED),
+	[SAAKM_READY_TICK]	= BIT(SAAKM_READY) | BIT(SAAKM_RUNNING) |
+				  BIT(SAAKM_BLOCKED) | BIT(SAAKM_TERMINATED),
+	[SAAKM_BLOCKED]		= BIT(SAAKM_READY) | BIT(SAAKM_TERMINATED),
+	[SAAKM_MIGRATING]	= BIT(SAAKM_READY),
+	[SAAKM_TERMINATED]	= 0,
+};
+
+bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to)
+{
+	return saakm_transitions[from] & BIT(to);
+}
+EXPORT_SYMBOL_GPL(saakm_transition_allowed);
+
+static const u8 saakm_handler_states[SAAKM_NR_HANDLERS] = {
+#define X(name, states, locked) [SAAKM_H_##name] = states,
+	SAAKM_HANDLERS(X)
+#undef X
+};
+
+/* Why a call of change_state() is wrong, or NULL. */
+static noinline const char *saakm_explain(const struct task_struct *p,
+					  enum saakm_state next, int cpu,
+					  const struct saakm_rq *srq)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_handler);
+
+	if (!p->saakm.policy)
+		return "the thread belongs to no policy";
+	if ((unsigned int)next >= SAAKM_NR_STATES)
+		return "there is no such state";
+	if (!(saakm_handler_states[handler] & BIT(next)))
+		return "this handler may not move a thread there";
+	if (!saakm_transition_allowed(p->saakm.state, next))
+		return "there is no such transition";
+	if (cpu != task_cpu(p))
+		return "the thread is on another CPU";
+	if (!raw_spin_is_locked(rq_lockp(task_rq(p))))
+		return "the runqueue lock is not held";
+	if (next != SAAKM_READY)
+		return srq ? "only READY takes a runqueue" : NULL;
+	if (!srq)
+		return "READY needs a runqueue";
+	if (srq->cpu != cpu || (!srq->head.next && srq->type != SAAKM_RQ_RBTREE))
+		return "the runqueue is not of this CPU, or not initialised";
+	return NULL;
+}
+
+/*
+ * What would corrupt memory or lose a thread is checked always; it is a few
+ * instructions on lines that are needed anyway.
+ */
+static __always_inline bool saakm_change_ok(const struct task_struct *p,
+					    enum saakm_state next, int cpu,
+					    const struct saakm_rq *srq)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_handler);
+
+	if (unlikely((unsigned int)next >= SAAKM_NR_STATES ||
+		     !(saakm_handler_states[handler] &
+		       saakm_transitions[p->saakm.state] & BIT(next)) ||
+		     cpu != task_cpu(p)))
+		return false;
+	if (next == SAAKM_READY)
+		return likely(srq && srq->cpu == cpu &&
+			      (srq->head.next || srq->type == SAAKM_RQ_RBTREE));
+	return !srq;
+}
+
+int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
+		       struct saakm_rq *srq)
+{
+	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq))) {
+		saakm_violation(p->saakm.policy, p,
+				"change_state(%s, cpu %d): %s",
+				(unsigned int)next < SAAKM_NR_STATES ?
+				saakm_state_names[next] : "?", cpu,
+				saakm_explain(p, next, cpu, srq));
+		return -EINVAL;
+	}
+	lockdep_assert_rq_held(task_rq(p));
+
+	if (p->saakm.rq)
+		saakm_rq_unlink(p);
+	saakm_set_state(p, next);
+	if (next == SAAKM_READY)
+		saakm_rq_link(srq, p);
+	else if (next == SAAKM_READY_TICK)
+		resched_curr(task_rq(p));
+	return 0;
+}
+EXPORT_SYMBOL_GPL(saakm_change_state);

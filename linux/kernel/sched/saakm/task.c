@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How threads join and leave policies: sched_setattr(), fork, exit, removal. */
+
+DEFINE_STATIC_SRCU(saakm_srcu);
+
+/*
+ * A fork from sched_fork() to sched_post_fork() is a reader: while a policy is
+ * being removed, no child may be on its way into it unseen.
+ */
+DEFINE_STATIC_PERCPU_RWSEM(saakm_fork_rwsem);
+
+/* Under RCU, saakm_srcu or saakm_mutex. */
+struct saakm_policy *saakm_policy_by_id(u32 id)
+{
+	struct saakm_policy *policy;
+
+	list_for_each_entry_rcu(policy, &saakm_policies, node,
+				lockdep_is_held(&saakm_mutex) ||
+				srcu_read_lock_held(&saakm_srcu)) {
+		if (policy->id == id)
+			return policy;
+	}
+	return NULL;
+}
+
+/* Waits for all calls of sched_setattr() and fork() that began before. */
+void saakm_wait_joiners(void)
+{
+	synchronize_srcu(&saakm_srcu);
+	percpu_down_write(&saakm_fork_rwsem);
+	percpu_up_write(&saakm_fork_rwsem);
+}
+
+static int saakm_alloc_data(const struct saakm_policy *policy,
+			    struct saakm_data **data)
+{
+	*data = NULL;
+	if (!policy->task_size)
+		return 0;
+	*data = kzalloc(struct_size(*data, bytes, policy->task_size),
+			GFP_KERNEL_ACCOUNT);
+	return *data ? 0 : -ENOMEM;
+}
+
+/* RCU: getparam_attr and the runqueue dumps may be looking. */
+void saakm_free_data(struct saakm_data *data)
+{
+	if (data)
+		kfree_rcu(data, rcu);
+}
+
+static void saakm_set_membership(struct task_struct *p,
+				 struct saakm_policy *policy,
+				 struct saakm_data *data)
+{
+	struct saakm_task *st = &p->saakm;
+
+	st->state = SAAKM_NOT_QUEUED;
+	st->since_ns = 0;
+	st->event = (struct process_event) {
+		.task		= p,
+		.data		= data ? data->bytes : NULL,
+		.prev_cpu	= task_cpu(p),
+		.waker_cpu	= task_cpu(p),
+	};
+	st->id = policy->id;
+	WRITE_ONCE(st->policy, policy);
+}
+
+static void saakm_list_member(struct task_struct *p)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+
+	guard(raw_spinlock_irqsave)(&policy->threads_lock);
+	list_add_tail(&p->saakm.policy_node, &policy->threads);
+	policy->nr_threads++;
+	policy->nr_new++;
+}
+
+/*
+ * @p leaves its policy, whatever its state. It must not be enqueued in our
+ * class. The caller frees what is returned, without the runqueue lock.
+ */
+struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+	struct saakm_policy *policy = st->policy;
+	void *data = st->event.data;
+
+	lockdep_assert_rq_held(rq);
+	WARN_ON_ONCE(st->on_rq);
+
+	if (st->state != SAAKM_NOT_QUEUED && st->state != SAAKM_TERMINATED)
+		saakm_terminate(rq, p);
+
+	scoped_guard(raw_spinlock, &policy->threads_lock) {
+		list_del_init(&st->policy_node);
+		policy->nr_threads--;
+		policy->nr_terminated++;
+	}
+	WRITE_ONCE(st->policy, NULL);
+	st->id = 0;
+	st->event.data = NULL;
+	return data ? container_of(data, struct saakm_data, bytes[0]) : NULL;
+}
+
+/* sched_setattr() */
+
+static int saakm_setsched_target(struct saakm_setsched *s,
+				 struct task_struct *p,
+				 const struct sched_attr *attr, bool user)
+{
+	u32 id = s->keep ? READ_ONCE(p->saakm.id) : attr->sched_saakm_policy;
+	struct saakm_policy *policy = saakm_policy_by_id(id);
+	int ret;
+
+	if (!policy || READ_ONCE(policy->dying)) {
+		saakm_refuse("sched_setattr: no policy has the id %u", id);
+		return -ESRCH;
+	}
+	if (user && policy->flags & SAAKM_POLICY_PRIVILEGED &&
+	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE)) {
+		saakm_refuse("sched_setattr: policy %s takes CAP_SYS_NICE",
+			     policy->name);
+		return -EPERM;
+	}
+	if (policy->routines->checkparam_attr && !s->keep) {
+		ret = policy->routines->checkparam_attr(policy, attr);
+		if (ret) {
+			saakm_refuse("sched_setattr: policy %s refused the parameters (%d)",
+				     policy->name, ret);
+			return ret;
+		}
+	}
+	s->target = policy;
+	if (READ_ONCE(p->saakm.policy) != policy)
+		return saakm_alloc_data(policy, &s->data);
+	return 0;
+}
+
+/*
+ * Before any lock is taken. Holds saakm_srcu until saakm_setsched_done(), so
+ * that the policy cannot go away. May be called again for another try.
+ */
+int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
+			   const struct sched_attr *attr, int policy, bool user)
+{
+	saakm_setsched_done(s);
+	if (!saakm_sched_policy(policy))
+		return 0;
+
+	might_sleep();
+	s->keep = (int)attr->sched_policy < 0;
+	s->srcu = srcu_read_lock(&saakm_srcu);
+	s->locked = true;
+	return saakm_setsched_target(s, p, attr, user);
+}
+
+/* With the locks: -EAGAIN if @p has changed its policy since. */
+int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
+{
+	if (!s->target)
+		return 0;
+	/* A dead thread will not pass __saakm_task_dead() again. */
+	if (READ_ONCE(p->__state) == TASK_DEAD)
+		return -ESRCH;
+	if (p->saakm.policy != s->target &&
+	    (s->keep || (s->target->task_size && !s->data)))
+		return -EAGAIN;
+	return 0;
+}
+
+/* @p is dequeued and has its new parameters, p->policy among them. */
+void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
+			    struct task_struct *p,
+			    const struct sched_attr *attr)
+{
+	struct saakm_task *st = &p->saakm;
+	struct saakm_policy *target = s->target;
+
+	if (st->policy && st->policy != target)
+		s->old = saakm_detach(rq, p);
+	if (!target)
+		return;
+
+	if (!st->policy) {
+		saakm_set_membership(p, target, s->data);
+		s->data = NULL;
+		saakm_list_member(p);
+	}
+	if (s->keep)
+		return;
+	st->param = attr->sched_saakm_param;
+	if (target->routines->setparam_attr) {
+		saakm_enter(target, SAAKM_H_setparam_attr, p, cpu_of(rq));
+		target->routines->setparam_attr(target, &st->event, attr);
+		saakm_leave();
+	}
+}
+
+void saakm_setsched_done(struct saakm_setsched *s)
+{
+	saakm_free_data(s->old);
+	kfree(s->data);
+	if (s->locked)
+		srcu_read_unlock(&saakm_srcu, s->srcu);
+	*s = (struct saakm_setsched) {};
+}
+
+/* Under RCU. */
+void saakm_getattr(struct task_struct *p, struct sched_attr *attr)
+{
+	struct saakm_policy *policy = READ_ONCE(p->saakm.policy);
+
+	if (!policy)
+		return;
+	attr->sched_saakm_policy = policy->id;
+	attr->sched_saakm_param = p->saakm.param;
+	if (policy->routines->getparam_attr)
+		policy->routines->getparam_attr(policy, &p->saakm.event, attr);
+}
+
+/* Fork and exit */
+
+/*
+ * The child's struct saakm_task is a copy, made without locks, of what the
+ * parent was at some moment: only its id is of use. A policy that is going
+ * away takes no children.
+ */
+int saakm_fork(struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+	struct saakm_policy *policy;
+	struct saakm_data *data;
+	u32 id = st->id, param = st->param;
+	int ret;
+
+	memset(st, 0, sizeof(*st));
+	INIT_LIST_HEAD(&st->policy_node);
+	if (!saakm_sched_policy(p->policy))
+		return 0;
+
+	percpu_down_read(&saakm_fork_rwsem);
+	scoped_guard(rcu) {
+		policy = saakm_policy_by_id(id);
+		if (policy && READ_ONCE(policy->dying))
+			policy = NULL;
+	}
+	if (!policy) {
+		percpu_up_read(&saakm_fork_rwsem);
+		p->policy = SCHED_NORMAL;
+		return 0;
+	}
+	ret = saakm_alloc_data(policy, &data);
+	if (ret) {
+		percpu_up_read(&saakm_fork_rwsem);
+		return ret;
+	}
+	saakm_set_membership(p, policy, data);
+	st->param = param;
+	st->forking = true;
+	return 0;
+}
+
+/* The child will not be; nobody has seen it. */
+void saakm_cancel_fork(struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+	void *data = st->event.data;
+
+	if (!st->forking)
+		return;
+	st->forking = false;
+	st->policy = NULL;
+	st->event.data = NULL;
+	if (data)
+		kfree(container_of(data, struct saakm_data, bytes[0]));
+	percpu_up_read(&saakm_fork_rwsem);
+}
+
+void saakm_post_fork(struct task_struct *p)
+{
+	if (!p->saakm.forking)
+		return;
+	p->saakm.forking = false;
+	saakm_list_member(p);
+	percpu_up_read(&saakm_fork_rwsem);
+}
+
+/* After the last switch away from @p, in whatever class it died. */
+void __saakm_task_dead(struct task_struct *p)
+{
+	struct saakm_data *data = NULL;
+	struct rq_flags rf;
+	struct rq *rq;
+
+	rq = task_rq_lock(p, &rf);
+	if (p->saakm.policy) {
+		update_rq_clock(rq);
+		data = saakm_detach(rq, p);
+	}
+	task_rq_unlock(rq, p, &rf);
+	saakm_free_data(data);
+}
+
+/* Removal of a policy */
+
+static void saakm_evict(struct task_struct *p, struct saakm_policy *policy)
+{
+	const struct sched_class *prev_class;
+	struct sched_enq_and_set_ctx ctx;
+	struct saakm_data *data = NULL;
+	struct rq_flags rf;
+	struct rq *rq;
+
+	rq = task_rq_lock(p, &rf);
+	if (p->saakm.policy == policy) {
+		prev_class = p->sched_class;
+		sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
+		data = saakm_detach(rq, p);
+		p->policy = SCHED_NORMAL;
+		p->sched_class = __setscheduler_class(SCHED_NORMAL, p->prio);
+		check_class_changing(rq, p, prev_class);
+		sched_enq_and_set_task(&ctx);
+		check_class_changed(rq, p, prev_class, p->prio);
+	}
+	task_rq_unlock(rq, p, &rf);
+	saakm_free_data(data);
+}
+
+/* Nobody can join any more, see saakm_wait_joiners(). */
+void saakm_evict_all(struct saakm_policy *policy)
+{
+	struct task_struct *p;
+
+	for (;;) {
+		scoped_guard(raw_spinlock_irq, &policy->threads_lock) {
+			p = list_first_entry_or_null(&policy->threads,
+						     struct task_struct,
+						     saakm.policy_node);
+			if (p)
+				get_task_struct(p);
+		}
+		if (!p)
+			return;
+		saakm_evict(p, policy);
+		put_task_struct(p);
+		cond_resched();
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * topology_levels: the hardware as policies see it, taken from the scheduling
+ * domains. Isolated CPUs have no domains and no levels.
+ */
+
+DEFINE_PER_CPU(struct topology_level __rcu *, topology_levels);
+EXPORT_PER_CPU_SYMBOL_GPL(topology_levels);
+
+static enum topology_kind saakm_domain_kind(const struct sched_domain *sd)
+{
+	if (sd->flags & SD_NUMA)
+		return TOPOLOGY_NUMA;
+	if (sd->flags & SD_SHARE_CPUCAPACITY)
+		return TOPOLOGY_SMT;
+	if (sd->flags & SD_CLUSTER)
+		return TOPOLOGY_CLUSTER;
+	if (sd->flags & SD_SHARE_LLC)
+		return TOPOLOGY_CACHE;
+	return TOPOLOGY_PACKAGE;
+}
+
+static void saakm_free_levels(struct topology_level *level)
+{
+	while (level) {
+		struct topology_level *next =
+			rcu_dereference_protected(level->next, true);
+
+		kfree(level);
+		level = next;
+	}
+}
+
+/* NULL for a CPU without domains, and without memory: policies must cope. */
+static struct topology_level *saakm_build_levels(int cpu)
+{
+	struct topology_level *first = NULL, *level, *last = NULL;
+	struct sched_domain *sd;
+
+	guard(rcu)();
+	for_each_domain(cpu, sd) {
+		level = kzalloc(sizeof(*level), GFP_ATOMIC);
+		if (!level)
+			break;
+		level->kind = saakm_domain_kind(sd);
+		cpumask_copy(&level->cores, sched_domain_span(sd));
+		if (last)
+			RCU_INIT_POINTER(last->next, level);
+		else
+			first = level;
+		last = level;
+	}
+	return first;
+}
+
+/* The scheduling domains have been rebuilt. Called under sched_domains_mutex. */
+void saakm_update_topology(void)
+{
+	struct topology_level **old;
+	int cpu;
+
+	old = kcalloc(nr_cpu_ids, sizeof(*old), GFP_KERNEL);
+	if (!old)
+		return;
+	for_each_possible_cpu(cpu)
+		old[cpu] = rcu_replace_pointer(per_cpu(topology_levels, cpu),
+					       saakm_build_levels(cpu), true);
+	/* Nothing to wait for at boot, when it would be early to. */
+	if (system_state == SYSTEM_RUNNING)
+		synchronize_rcu();
+	for_each_possible_cpu(cpu)
+		saakm_free_levels(old[cpu]);
+	kfree(old);
+}
