@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Fixtures of the guest tests.
+
+    @pytest.mark.topology("2s2c2t")      # default: 1s4c
+    @pytest.mark.kernel("base")          # default: debug
+    @pytest.mark.append("isolcpus=1")    # kernel arguments
+    @pytest.mark.limit(60)               # seconds of the host's for the test itself
+    def test_something(guest, program):
+        guest.load("fifo")
+        run_ok(guest, program("hog"))
+
+Afterwards the test fails if the kernel complained or counted violations, unless
+it called watch.expect_violations(). Programs are killed and modules unloaded
+behind it. Tests of one shape share a guest; one that died is booted again.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from saakm.vm import Guest
+
+from .support import Pool, Shape, Watch, build_program, last_lines
+
+DEFAULT_LIMIT = 120.0
+_WATCH = pytest.StashKey[Watch]()
+_POOL = pytest.StashKey[Pool]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in (
+        "topology(name): the machine of a guest test, default 1s4c",
+        "append(*arguments): arguments for the guest's kernel",
+        "limit(seconds): a guest test that takes longer fails, default 120",
+    ):
+        config.addinivalue_line("markers", marker)
+    config.stash[_POOL] = Pool()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    config.stash[_POOL].drop()
+
+
+def _shape(item: pytest.Item) -> Shape:
+    def argument(name: str, default: str) -> str:
+        marker = item.get_closest_marker(name)
+        return marker.args[0] if marker else default
+
+    append = item.get_closest_marker("append")
+    return Shape(
+        argument("kernel", "debug"), argument("topology", "1s4c"), append.args if append else ()
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one shape in a row: booting takes longer than most tests."""
+    shapes = {shape: n for n, shape in reversed(list(enumerate(map(_shape, items))))}
+    # Only a guest is worth it: tests elsewhere keep their place in front.
+    def place(item: pytest.Item) -> int:
+        return shapes[_shape(item)] if "guest" in getattr(item, "fixturenames", ()) else -1
+
+    items.sort(key=place)
+
+
+@pytest.fixture
+def watch(guest: Guest, request: pytest.FixtureRequest) -> Watch:
+    return request.node.stash[_WATCH]
+
+
+@pytest.fixture
+def guest(request: pytest.FixtureRequest) -> Guest:
+    """A running guest of the shape that the test's markers ask for."""
+    pool = request.config.stash[_POOL]
+    guest = pool.get(_shape(request.node))
+    request.node.stash[_WATCH] = Watch(guest, pool)
+    return guest
+
+
+@pytest.fixture
+def boot(request: pytest.FixtureRequest) -> Iterator[Callable[..., Guest]]:
+    """Boots a guest for this test alone, which may die. Nobody looks at its console but the test."""
+    pool, booted = request.config.stash[_POOL], []
+    shape = _shape(request.node)
+
+    def boot_own(**changes) -> Guest:
+        guest = pool.boot(Shape(**{**vars(shape), **changes}))
+        booted.append(guest)
+        return guest
+
+    yield boot_own
+    for guest in booted:
+        guest.close()
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[[str], str]:
+    """program("hog"): the path of programs/hog.c, compiled."""
+    return build_program
+
+
+class _TimeIsUp(BaseException):
+    """Not an Exception: no handler of a test may swallow it."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    """In the call, not in a fixture's teardown: what the kernel says is the test's own failure."""
+    watch = pyfuncitem.stash.get(_WATCH, None)
+    marker = pyfuncitem.get_closest_marker("limit")
+    limit = marker.args[0] if marker else DEFAULT_LIMIT
+
+    def time_is_up(*_: object) -> None:
+        raise _TimeIsUp
+
+    before = signal.signal(signal.SIGALRM, time_is_up)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        result = yield
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if watch:
+            watch.check()
+        return result
+    except _TimeIsUp:
+        if watch:
+            watch.guest_is_lost = True  # nobody knows what still runs in there
+        pytest.fail(f"the test took longer than {limit:.0f} s", pytrace=False)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
+    """A failure shows the end of the console, and leaves the guest tidy for the next test."""
+    report = yield
+    watch = item.stash.get(_WATCH, None)
+    if watch and call.when == "call" and report.failed:
+        report.sections.append(("console of the guest", last_lines(watch.guest, watch.since)))
+        watch.recover()
+    return report

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the guest tests share: C programs, guests that are reused, and their health."""
+
+import hashlib
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from saakm import paths
+from saakm.errors import GuestError
+from saakm.kernel import Kernel, build_kernel
+from saakm.modules import build_modules
+from saakm.vm import Guest
+
+PROGRAMS = Path(__file__).parent / "programs"
+BUILT = paths.CACHE / "tests"
+CFLAGS = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread"]
+SYSFS = "/sys/kernel/saakm"
+CONSOLE_LINES = 60
+
+# --- programs ---
+
+
+def build_program(name: str) -> str:
+    """Compiles programs/NAME.c, once for each content; the guest sees the host's files."""
+    source = PROGRAMS / f"{name}.c"
+    digest = hashlib.sha256(" ".join(CFLAGS).encode())
+    for file in [source, *sorted(PROGRAMS.glob("*.h"))]:
+        digest.update(file.read_bytes())
+    built = BUILT / digest.hexdigest()[:16] / name
+    if not built.exists():
+        built.parent.mkdir(parents=True, exist_ok=True)
+        scratch = built.with_suffix(f".{os.getpid()}")
+        subprocess.run(["gcc", *CFLAGS, "-o", str(scratch), str(source)], check=True)
+        scratch.rename(built)
+    return str(built)
+
+
+# --- guests ---
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What distinguishes one guest from another."""
+
+    config: str
+    topology: str
+    append: tuple[str, ...] = ()
+
+
+def find_kernel(config: str) -> Kernel:
+    """The kernel under test, with its modules. SAAKM_TEST_KERNEL names a build directory to take instead."""
+    given = os.environ.get("SAAKM_TEST_KERNEL")
+    if given:
+        vmlinux = Path(given) / "vmlinux"
+        kernel = Kernel(config, Path(given), str(vmlinux.stat().st_mtime_ns))
+    else:
+        kernel = build_kernel(config)
+    build_modules(kernel)
+    return kernel
+
+
+class Pool:
+    """Keeps one guest, for as long as tests want its shape: memory is short, and so are CPUs."""
+
+    def __init__(self) -> None:
+        self._shape: Shape | None = None
+        self._guest: Guest | None = None
+        self._kernels: dict[str, Kernel] = {}
+        self.violations = 0
+
+    def boot(self, shape: Shape) -> Guest:
+        """A guest that the caller ends."""
+        if shape.config not in self._kernels:
+            self._kernels[shape.config] = find_kernel(shape.config)
+        kernel = self._kernels[shape.config]
+        return Guest(config=shape.config, topology=shape.topology, append=shape.append, kernel=kernel).start()
+
+    def get(self, shape: Shape) -> Guest:
+        if self._guest and (shape != self._shape or not self._guest.alive):
+            self.drop()
+        if not self._guest:
+            self._guest, self._shape = self.boot(shape), shape
+            self.violations = tidy(self._guest)
+        return self._guest
+
+    def drop(self) -> None:
+        if self._guest:
+            self._guest.close()
+        self._guest = None
+
+
+# Leaves the guest as after its boot, and says how many violations it has seen.
+_TIDY = f"""
+pkill -KILL -f {shlex.quote(str(BUILT))}
+echo warn >{SYSFS}/on_violation
+for switch in log_violations log_transitions log_calls; do echo 0 >{SYSFS}/$switch; done
+for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
+	[ ! -e $cpu ] || [ "$(cat $cpu)" = 1 ] || echo 1 >$cpu
+done
+while read -r module rest; do rmmod $module || bad=1; done </proc/modules
+echo 1 >{SYSFS}/check_transitions
+cat {SYSFS}/violations
+exit $bad
+"""
+
+
+def tidy(guest: Guest) -> int:
+    done = guest.run(_TIDY)
+    if done.status:
+        pytest.fail(f"the guest cannot be tidied up: {done.stderr}\n{last_lines(guest)}", pytrace=False)
+    return int(done.stdout.split()[-1])
+
+
+class Watch:
+    """Whether the kernel complained while a test ran."""
+
+    def __init__(self, guest: Guest, pool: Pool):
+        self.guest, self._pool = guest, pool
+        self.since = len(guest.console())
+        self.guest_is_lost = False
+        self._least, self._most = 0, 0
+
+    def expect_violations(self, least: int = 1, most: int = 1 << 31) -> None:
+        """This test provokes wrong moves: that many must be counted."""
+        self._least, self._most = least, most
+
+    def check(self) -> None:
+        """Leaves the guest tidy; fails if the kernel complained, until now or of that."""
+        self._fail_on_splats()
+        before, now = self._pool.violations, tidy(self.guest)
+        self._pool.violations = now
+        self._fail_on_splats()
+        if not self._least <= now - before <= self._most:
+            pytest.fail(f"{now - before} violations instead of {self._least}", pytrace=False)
+
+    def recover(self) -> None:
+        """After a failure: keeps the guest only if it is as good as new."""
+        if self.guest.alive and not self.guest_is_lost and not self.guest.splats(self.since):
+            try:
+                self._pool.violations = tidy(self.guest)
+                return
+            except (GuestError, pytest.fail.Exception):
+                pass
+        self._pool.drop()
+
+    def _fail_on_splats(self) -> None:
+        complaints = self.guest.splats(self.since)
+        if complaints:
+            pytest.fail("the kernel complained:\n" + "\n\n".join(complaints), pytrace=False)
+
+
+def last_lines(guest: Guest, since: int = 0) -> str:
+    return "\n".join(guest.console()[since:].splitlines()[-CONSOLE_LINES:])
+
+
+# --- what tests ask a guest ---
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A row of /proc/saakm/policies."""
+
+    id: int
+    name: str
+    module: str
+    priority: int
+    state: str
+    threads: int
+    new: int
+    terminated: int
+    switches: int
+
+
+def policies(guest: Guest) -> dict[str, Policy]:
+    """In order of election."""
+    rows = guest.run("cat /proc/saakm/policies").check().stdout.splitlines()[1:]
+    found = {}
+    for row in rows:
+        i, name, module, priority, state, *counts = row.split()
+        found[name] = Policy(int(i), name, module, int(priority), state, *map(int, counts))
+    return found
+
+
+def load_policy(guest: Guest, name: str, *parameters: str) -> int:
+    """The id of the policy that was loaded."""
+    guest.load(name, *parameters)
+    return policies(guest)[name].id
+
+
+def last_error(guest: Guest) -> str:
+    return guest.run(f"cat {SYSFS}/last_error").check().stdout.strip()
+
+
+def violations(guest: Guest) -> int:
+    return int(guest.run(f"cat {SYSFS}/violations").check().stdout)
+
+
+def until(condition: Callable[[], object], seconds: float, what: str) -> object:
+    """The first true value of `condition`, which is asked until `seconds` have passed."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {seconds:.0f} s: {what}")
+    return value
+
+
+def run_ok(guest: Guest, command: str, timeout: float = 60.0) -> str:
+    """Runs a command that must succeed; its output."""
+    done = guest.run(command, timeout=timeout)
+    if done.status:
+        pytest.fail(
+            f"{command}\nended with status {done.status} after {done.seconds:.1f} s of the guest's\n"
+            f"--- stdout\n{done.stdout}--- stderr\n{done.stderr}",
+            pytrace=False,
+        )
+    return done.stdout
+
+
