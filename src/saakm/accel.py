@@ -23,11 +23,17 @@ _MEMO = paths.CACHE / "accel.json"
 _BOOTED = "Unable to mount root fs"
 
 
+def check_accel(wish: str) -> None:
+    if wish not in ("auto", "kvm", "tcg"):
+        raise SaakmError(
+            f"there is no accelerator '{wish}'", "QEMU runs with kvm or tcg", "--accel auto|kvm|tcg"
+        )
+
+
 def choose_accel(wish: str, vmlinux: Path) -> str:
+    check_accel(wish)
     if wish == "tcg" or (wish == "auto" and not os.access("/dev/kvm", os.R_OK | os.W_OK)):
         return "tcg"
-    if wish not in ("auto", "kvm"):
-        raise SaakmError(f"there is no accelerator '{wish}'", "QEMU runs with kvm or tcg", "--accel auto|kvm|tcg")
     works, why = probe(vmlinux)
     if works:
         return "kvm"
@@ -46,12 +52,6 @@ def probe(vmlinux: Path) -> tuple[bool, str]:
         _MEMO.write_text(json.dumps(memo))
     works, why = memo[key]
     return works, why
-
-
-def known_result() -> tuple[bool, str] | None:
-    """What the last probe said, if there was one."""
-    memo = json.loads(_MEMO.read_text()) if _MEMO.exists() else {}
-    return next((tuple(result) for result in memo.values()), None)
 
 
 def _identity(vmlinux: Path) -> str:
@@ -79,5 +79,5 @@ def _boot(vmlinux: Path) -> tuple[bool, str]:
         text = console.read_text(errors="replace") if console.exists() else ""
         if _BOOTED in text:
             return True, f"a kernel booted in {time.monotonic() - started:.1f} s"
-        said = errors.strip() or text.strip()[-200:] or "nothing"
+        said = (errors or text).strip().partition("\n")[0] or "nothing"
         return False, f"a kernel did not boot within {PROBE_SECONDS:.0f} s (it said: {said})"

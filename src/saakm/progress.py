@@ -18,6 +18,8 @@ from rich.progress import (
 
 _PLAIN_INTERVAL = 15.0  # seconds between lines when stderr is a file or a CI log
 
+_WORTH_SAYING = 2.0  # seconds
+
 
 class Meter:
     """What a task reports to: how much is done of how much, and what it does now."""
@@ -28,8 +30,6 @@ class Meter:
         self._task = bar.add_task(title, total=total) if bar else None
         self._start = time.monotonic()
         self._said = self._start
-        if not bar:
-            self._print("started")
 
     def advance(self, amount: float = 1) -> None:
         self.done += amount
@@ -48,7 +48,7 @@ class Meter:
 
     def finish(self) -> None:
         elapsed = time.monotonic() - self._start
-        if not self._bar:
+        if not self._bar and elapsed > _WORTH_SAYING:
             self._print(f"done in {elapsed:.0f} s")
 
     def _estimate(self) -> str:

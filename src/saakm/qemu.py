@@ -50,8 +50,9 @@ def _own_options(machine: Machine, exchange: Path) -> list[str]:
     if machine.deterministic:
         options += ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-seed", str(machine.seed)]
         options += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
-    elif machine.accel == "tcg":
-        options += ["-accel", "tcg,thread=multi"]
+    if machine.accel == "tcg":
+        # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
+        options += ["-cpu", "max,vendor=GenuineIntel"]
     return options
 
 

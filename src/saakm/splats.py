@@ -38,6 +38,10 @@ _SPLAT = re.compile("|".join(f"(?:{p})" for p in _PATTERNS))
 _STAMP = re.compile(r"^\[\s*\d+\.\d+\](?:\[\s*[TC]\d+\])?\s?")
 _END = re.compile(r"---\[ end |-\[ cut here ")
 
+# Register dumps: of use in the whole log, noise in an error message.
+_REGISTERS = re.compile(r"^(Code|R[A-Z0-9]{2}|FS|CS|CR2|PKRU|DR0|DR3|RSP): ")
+_CPU_REPORT = re.compile(r"NMI backtrace for cpu ")
+
 MAX_LINES = 60
 
 
@@ -56,3 +60,26 @@ def find_splats(console: str) -> list[str]:
             splats[-1].append(line)
             left -= 1
     return ["\n".join(lines) for lines in splats]
+
+
+def last_words(console: str, lines: int = 40) -> str:
+    """What the kernel said when it died: from the complaint that led to its panic on.
+
+    The stacks of idle CPUs that follow a panic say nothing and are left out.
+    """
+    text = [_STAMP.sub("", line) for line in console.splitlines()]
+    panics = [i for i, line in enumerate(text) if "Kernel panic - not syncing" in line]
+    if not panics:
+        return "\n".join(text[-lines:])
+    cause = next(i for i in range(max(0, panics[-1] - 80), panics[-1] + 1) if _SPLAT.search(text[i]))
+    end = next((i for i in range(panics[-1], len(text)) if _CPU_REPORT.search(text[i])), len(text))
+    told = [line for line in text[cause:end] if not _REGISTERS.match(line)][:lines]
+    for report in _cpu_reports(text[end:]):
+        if not any("default_idle" in line for line in report):
+            told += [line for line in report if not _REGISTERS.match(line)]
+    return "\n".join(told[: 2 * lines])
+
+
+def _cpu_reports(text: list[str]) -> list[list[str]]:
+    starts = [i for i, line in enumerate(text) if _CPU_REPORT.search(line)]
+    return [text[begin:end] for begin, end in zip(starts, [*starts[1:], len(text)])]

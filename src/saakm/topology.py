@@ -10,7 +10,7 @@ MAX_CPUS = 64  # CONFIG_NR_CPUS in linux/configs/base.config
 _NAME = re.compile(r"(\d+)s(?:(\d+)l)?(\d+)c(?:(\d+)t)?(?:-(\d+)n)?")
 _GRAMMAR = (
     "a name is SOCKETSs[LLCSl]CORESc[THREADSt][-NODESn]: 1s4c, 2s4c2t, 1s2l4c "
-    "(2 last-level caches with 4 cores each), 2s4c-2n"
+    "(2 last-level caches a socket, 4 cores each), 2s2l2c-4n"
 )
 _UNITS = {"": 1, "M": 1, "G": 1024}
 
@@ -77,8 +77,9 @@ def _check(name: str, t: Topology) -> None:
         why = f"it has {t.cpus} CPUs; the kernel is configured for {MAX_CPUS}"
     elif t.nodes % t.sockets:
         why = f"{t.nodes} NUMA nodes do not divide among {t.sockets} sockets"
-    elif (t.llcs * t.cores) % (t.nodes // t.sockets):
-        why = f"{t.llcs * t.cores} cores a socket do not divide among its NUMA nodes"
+    elif t.llcs % (t.nodes // t.sockets):
+        # Linux warns of such a machine, and rightly.
+        why = f"a NUMA node would hold a part of a cache ({t.nodes} nodes, {t.sockets * t.llcs} caches)"
     else:
         return
     raise SaakmError(f"the topology '{name}' makes no sense", why, _GRAMMAR)

@@ -24,15 +24,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from . import paths
-from .accel import choose_accel
+from . import kconfig, paths
+from .accel import check_accel, choose_accel
 from .errors import GuestDied, GuestHung, SaakmError
 from .kernel import Kernel, build_kernel
 from .modules import build_modules, build_saakmctl, module_file
 from .process import tail
 from .qemu import Machine, qemu_command
-from .splats import find_splats
-from .topology import parse_topology
+from .splats import find_splats, last_words
+from .topology import megabytes, parse_topology
 
 DEFAULT_TIMEOUT = 60.0
 _DEFAULT_MEMORY = {"base": "1G", "debug": "2G"}
@@ -74,12 +74,16 @@ class Guest:
         accel: str = "auto",
         seed: int = 1,
         kernel: Kernel | None = None,
-        interactive: bool = False,
     ):
         """`kernel`: one that is built already; else the `config` kernel and all modules are built."""
+        # What can be refused at once is refused before a kernel is built for minutes.
+        shape = parse_topology(topology)
+        kconfig.fragments(config)
+        check_accel(accel)
+        megabytes(memory or "1G")
         self.kernel = kernel or _build_all(config)
         self.machine = Machine(
-            topology=parse_topology(topology),
+            topology=shape,
             memory=memory or _DEFAULT_MEMORY[self.kernel.config],
             accel="tcg" if deterministic else choose_accel(accel, self.kernel.vmlinux),
             deterministic=deterministic,
@@ -87,7 +91,6 @@ class Guest:
             append=tuple(append),
         )
         self.boot_seconds = 0.0
-        self._interactive = interactive
         self._qemu: subprocess.Popen | None = None
         self._buffer = b""
         self._count = 0
@@ -95,18 +98,38 @@ class Guest:
         self._gone: SaakmError | None = None
 
     def __enter__(self) -> Self:
-        paths.GUESTS.mkdir(parents=True, exist_ok=True)
-        self.exchange = Path(tempfile.mkdtemp(prefix="guest-", dir=paths.GUESTS))
-        atexit.register(self.close)
+        return self if self._qemu else self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self) -> Self:
+        """Boot, until the guest takes commands."""
+        self._prepare()
         try:
-            self._start()
+            self._boot("agent", subprocess.PIPE)
+            self._wait(lambda: self.boot_seconds > 0, self._boot_deadline(), "booting", [])
         except BaseException:
             self.close()
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def interact(self, command: str) -> None:
+        """Boot, run `command`, then a shell on our terminal until the user leaves it."""
+        self._prepare()
+        try:
+            (self.exchange / "start.sh").write_text(command + "\n")
+            self._boot("shell", None)
+            self._qemu.wait()
+            if "Kernel panic" in self.console():
+                raise self._died()
+        finally:
+            self.close()
+
+    def _prepare(self) -> None:
+        paths.GUESTS.mkdir(parents=True, exist_ok=True)
+        self.exchange = Path(tempfile.mkdtemp(prefix="guest-", dir=paths.GUESTS))
+        atexit.register(self.close)
 
     # --- what tests use ---
 
@@ -164,30 +187,23 @@ class Guest:
 
     # --- life and death ---
 
-    def _start(self) -> None:
-        mode = "shell" if self._interactive else "agent"
+    def _boot(self, mode: str, pipe: int | None) -> None:
+        """Start QEMU; its serial line is a pipe, or our terminal."""
         size = shutil.get_terminal_size()
-        environment = {"path": str(paths.CARGO / "release"), "rows": str(size.lines), "cols": str(size.columns)}
+        environment = {"path": str(paths.CARGO / "release")}
+        environment |= {"rows": str(size.lines), "cols": str(size.columns)}
         command = qemu_command(self.machine, self.kernel.vmlinux, self.exchange, mode, environment)
-        piped = None if self._interactive else subprocess.PIPE
-        errors = (self.exchange / "qemu.log").open("w")
         self._started = time.monotonic()
-        with errors:
+        with (self.exchange / "qemu.log").open("w") as errors:
             # Its own session, so that Ctrl-C reaches us and not QEMU; a shell needs the terminal.
             self._qemu = subprocess.Popen(
-                command, stdin=piped, stdout=piped, stderr=errors, start_new_session=not self._interactive
+                command, stdin=pipe, stdout=pipe, stderr=errors, start_new_session=pipe is not None
             )
-        if not self._interactive:
-            self._wait(lambda: self.boot_seconds > 0, self._boot_deadline(), "booting", [])
 
     def _boot_deadline(self) -> float:
         # facts.md: 4 vCPUs boot in some 3 s, 64 in 186 s.
         seconds = 30 + self.machine.topology.cpus ** 2 / 10
         return seconds * _SLOWER[self.kernel.config] * (4 if self.machine.deterministic else 1)
-
-    def wait_interactive(self) -> int:
-        """Until the user leaves the shell, or the guest dies; QEMU's exit status."""
-        return self._qemu.wait()
 
     def close(self) -> None:
         """End the guest now. What it wrote to its console is kept only if it died."""
@@ -210,7 +226,7 @@ class Guest:
             f"the guest died after {time.monotonic() - self._started:.0f} s",
             words or "its kernel panicked or powered off",
             f"read its whole console: {kept}",
-            "\n".join(self.console().splitlines()[-40:]),
+            last_words(self.console()),
         )
 
     def _hung(self, doing: str, seconds: float) -> GuestHung:
@@ -220,7 +236,7 @@ class Guest:
             f"the guest hangs: {doing} did not end within {seconds:.0f} s",
             "a thread was never scheduled again, or the command just takes longer",
             f"read its whole console: {kept}; or give it more time: --timeout",
-            "\n".join(self.console().splitlines()[-40:]),
+            last_words(self.console()),
         )
 
     def _make_it_speak(self) -> None:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line: one module a command in saakm.commands."""
+
+import sys
+
+import typer
+
+from .commands import build, clean, demo, doctor, run, shell, test
+from .errors import SaakmError
+
+app = typer.Typer(
+    name="saakm",
+    help="Schedulers as Kernel Modules: build, boot, run and test CPU schedulers for Linux 6.12.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+# The order of the help: the main job first.
+app.command()(demo.demo)
+app.command()(run.run)
+app.command()(shell.shell)
+app.command()(build.build)
+app.command(context_settings=test.CONTEXT)(test.test)
+app.command()(doctor.doctor)
+app.command()(clean.clean)
+
+
+def main() -> None:
+    try:
+        app()
+    except SaakmError as error:
+        sys.stdout.flush()
+        print(f"saakm: {error}", file=sys.stderr)
+        sys.exit(error.status)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm demo: from nothing to a benchmark that runs under a policy, with proof."""
+
+import json
+import shlex
+import time
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .. import paths
+from ..errors import SaakmError
+from ..vm import Guest
+from ..vm_options import VmOptions, with_vm_options
+from .run import NO_POLICY, boot, check_policy, report_splats, under_policy
+
+WORKLOAD = ["hackbench", "-g", "4", "-l", "200"]
+_NEXT = """\
+What to try next:
+  saakm shell {policy}                               look around: cat /proc/saakm/policies
+  saakm run {policy} --topology 2s4c2t -- COMMAND    your own program, on two sockets
+  $EDITOR policies/{policy}/{policy}.c && saakm demo     change the policy: seconds, not minutes
+  saakm test                                     what holds it together"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run of the workload. For EEVDF the kernel is the only witness."""
+
+    policy: str
+    seconds: float
+    forks: int
+    kernel_switches: int
+    threads: int | None = None
+    switches: int | None = None
+
+    @property
+    def doubts(self) -> list[str]:
+        """What speaks against all threads having been this policy's, from first to last."""
+        if self.threads is None:
+            return []
+        found = []
+        # The kernel may fork a worker of its own meanwhile; the workload's own are exact.
+        if not self.forks - 3 <= self.threads <= self.forks:
+            found.append(f"the kernel forked {self.forks} threads, the policy saw {self.threads}")
+        # A thread's last switch comes after its accounts are closed, its first before it joins.
+        if abs(self.switches - self.kernel_switches) > 2 * self.threads:
+            found.append(
+                f"the kernel counted {self.kernel_switches} switches, the policy {self.switches}"
+            )
+        return found
+
+
+@with_vm_options
+def demo(
+    vm: VmOptions,
+    policy: Annotated[str, typer.Argument(help="A directory of policies/.")] = "fifo",
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> None:
+    """Build, boot, run hackbench under a policy, prove it, and compare with EEVDF."""
+    check_policy(policy)
+    started = time.monotonic()
+    with boot(vm) as guest:
+        # EEVDF first: a scheduler that was loaded earlier changes later figures.
+        runs = [measure(guest, "eevdf", vm.timeout)]
+        if policy not in NO_POLICY:
+            guest.load(policy)
+            runs.append(measure(guest, policy, vm.timeout))
+        report_splats(guest)
+        boot_seconds = guest.boot_seconds
+    if as_json:
+        print(json.dumps([{**asdict(run), "doubts": run.doubts} for run in runs], indent=2))
+    else:
+        _report(runs, boot_seconds, time.monotonic() - started)
+    if any(run.doubts for run in runs):
+        raise typer.Exit(1)
+
+
+def measure(guest: Guest, policy: str, timeout: float) -> Measured:
+    command = under_policy(policy, WORKLOAD)
+    helper = f"/usr/bin/python3 {shlex.quote(str(paths.GUEST_FILES / 'measure.py'))} {policy} "
+    data = json.loads(guest.run(helper + command, timeout).check().stdout)
+    if data["status"]:
+        raise SaakmError(
+            f"{WORKLOAD[0]} failed under {policy}",
+            data["output"].strip(),
+            f"try it by hand: saakm run {policy} -- {' '.join(WORKLOAD)}",
+        )
+    row = data["policy"]
+    return Measured(
+        policy, data["seconds"], data["forks"], data["switches"], row.get("new"), row.get("switches")
+    )
+
+
+def _report(runs: list[Measured], boot_seconds: float, total: float) -> None:
+    console = Console(highlight=False)
+    table = Table(title=f"{' '.join(WORKLOAD)}, one boot (time: only the ratio means something)")
+    for column in ("policy", "threads", "switches", "seconds", "to EEVDF"):
+        table.add_column(column, justify="left" if column == "policy" else "right")
+    for run in runs:
+        threads = run.forks if run.threads is None else run.threads
+        switches = run.kernel_switches if run.switches is None else run.switches
+        ratio = f"{run.seconds / runs[0].seconds:.2f}"
+        table.add_row(run.policy, f"{threads:,}", f"{switches:,}", f"{run.seconds:.2f}", ratio)
+    console.print(table)
+    for run in runs[1:]:
+        _prove(console, run)
+        console.print(_NEXT.format(policy=run.policy), markup=False)
+    console.print(f"Booted in {boot_seconds:.1f} s, {total:.0f} s in all.")
+
+
+def _prove(console: Console, run: Measured) -> None:
+    if run.doubts:
+        console.print(f"NOT all threads were scheduled by {run.policy}: {'; '.join(run.doubts)}.")
+        return
+    console.print(
+        f"All were scheduled by SaaKM: {run.policy} saw {run.threads:,} new threads, the kernel forked "
+        f"{run.forks:,}; {run.policy} gave {run.switches:,} times a CPU, the kernel counted "
+        f"{run.kernel_switches:,} switches."
+    )

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm doctor: what this machine lacks, and how to get it."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .. import accel, paths
+from ..qemu import qemu_version
+
+_DISK_GB = 12  # source, two kernel builds, compiler cache
+_MEMORY_GB = 4  # a debug guest of 2 GB, and the link of vmlinux
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`fix` is empty when nothing needs mending. Not all that is not ok stops the show."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+    needed: bool = True
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False) -> None:
+    """Show what is missing on this machine and how to get it."""
+    findings = [*_packages(), _disk(), _memory(), _qemu(), _kvm()]
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        Console().print(_table(findings))
+    if any(f.needed and not f.ok for f in findings):
+        raise typer.Exit(1)
+
+
+def read_packages() -> list[tuple[str, str, str]]:
+    """Package, the command that does as well ('-': none), and what it is for."""
+    lines = (line.split(maxsplit=2) for line in paths.PACKAGES.read_text().splitlines())
+    return [tuple(words) for words in lines if words and not words[0].startswith("#")]
+
+
+def _packages() -> list[Finding]:
+    return [_package(*entry) for entry in read_packages()]
+
+
+def _package(package: str, command: str, purpose: str) -> Finding:
+    if found := command != "-" and shutil.which(command):
+        return Finding(package, True, found)
+    query = ["dpkg-query", "-W", "-f=${db:Status-Status} ${Version}", package]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True)
+        installed, _, version = done.stdout.partition(" ")
+    except FileNotFoundError:
+        installed, version = "", ""
+    if installed == "installed":
+        return Finding(package, True, version)
+    return Finding(package, False, f"missing; for {purpose}", f"apt-get install {package}")
+
+
+def _disk() -> Finding:
+    where = next(path for path in (paths.CACHE, *paths.CACHE.parents) if path.exists())
+    free = shutil.disk_usage(where).free / 2**30
+    fix = f"free space, or set SAAKM_CACHE to another disk; {_DISK_GB} GiB are enough for all builds"
+    return Finding("disk", free >= _DISK_GB, f"{free:.0f} GiB free at {where}", "" if free >= _DISK_GB else fix)
+
+
+def _memory() -> Finding:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    enough = total >= _MEMORY_GB
+    fix = "" if enough else f"{_MEMORY_GB} GiB are needed to link a kernel and run a debug guest"
+    return Finding("memory", enough, f"{total:.0f} GiB", fix)
+
+
+def _qemu() -> Finding:
+    version = qemu_version()
+    return Finding("qemu", bool(version), version or "missing", "" if version else "apt-get install qemu-system-x86")
+
+
+def _kvm() -> Finding:
+    """Without KVM all works, by emulation: never an obstacle."""
+    slow = "guests run by emulation (TCG): slower, needs nothing"
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return Finding("kvm", False, "no /dev/kvm that this user may open", slow, needed=False)
+    kernels = sorted(paths.BUILD.glob("*/vmlinux"))
+    if not kernels:
+        return Finding("kvm", False, "not tried yet: it takes a built kernel", "saakm build", needed=False)
+    works, why = accel.probe(kernels[0])
+    return Finding("kvm", works, why, "" if works else slow, needed=False)
+
+
+def _table(findings: list[Finding]) -> Table:
+    table = Table("", "what", "state", "to mend it")
+    for f in findings:
+        mark = "[green]ok[/]" if f.ok else "[red]missing[/]" if f.needed else "[yellow]no[/]"
+        table.add_row(mark, f.name, f.detail, f.fix)
+    return table

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm run: one command under a policy, in a guest."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import paths
+from ..errors import SaakmError
+from ..modules import policies
+from ..progress import meter
+from ..vm import Guest
+from ..vm_options import VmOptions, with_vm_options
+
+NO_POLICY = ("none", "eevdf")
+
+
+def check_policy(policy: str) -> None:
+    if policy not in NO_POLICY and policy not in policies():
+        raise SaakmError(
+            f"there is no policy '{policy}'",
+            f"policies/ has: {', '.join(policies()) or 'nothing yet'}",
+            "choose one of them, or none for the kernel's own scheduler",
+        )
+    if policy not in NO_POLICY and not (paths.SAAKMCTL / "Cargo.toml").exists():
+        raise SaakmError(
+            "cannot put a command under a policy", "this checkout has no saakmctl", "check out saakmctl/"
+        )
+
+
+def boot(vm: VmOptions) -> Guest:
+    """A running guest; builds first what is needed."""
+    guest = Guest(**vm.guest_arguments())
+    with meter("booting"):
+        return guest.start()
+
+
+def under_policy(policy: str, command: list[str]) -> str:
+    """The shell command that runs `command` under `policy`."""
+    prefix = [] if policy in NO_POLICY else ["saakmctl", "exec", policy, "--"]
+    return shlex.join([*prefix, *command])
+
+
+def report_splats(guest: Guest) -> None:
+    for splat in guest.splats():
+        print(f"saakm: the kernel complained:\n{splat}", file=sys.stderr)
+
+
+@with_vm_options
+def run(
+    vm: VmOptions,
+    policy: Annotated[str, typer.Argument(help="A directory of policies/; none for EEVDF.")],
+    command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+) -> None:
+    """Run a command under a policy in a guest; its output and status are the command's."""
+    check_policy(policy)
+    with boot(vm) as guest:
+        if policy not in NO_POLICY:
+            guest.load(policy)
+        # Where the user is, if the guest has that directory (its /tmp is its own).
+        here = f"cd {shlex.quote(str(Path.cwd()))} 2>/dev/null\n"
+        result = guest.run(here + under_policy(policy, command), vm.timeout, stream=True)
+        report_splats(guest)
+    raise typer.Exit(result.status)

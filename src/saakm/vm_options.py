@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The options that all commands share which boot a guest."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from .errors import SaakmError
+
+_PANEL = "Machine"
+
+
+def _option(*names: str, help: str) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=_PANEL)
+
+
+@dataclass(frozen=True)
+class VmOptions:
+    """What the user asked of the machine."""
+
+    cpus: Annotated[int | None, _option("--cpus", help="Number of CPUs, on one socket.")] = None
+    topology: Annotated[
+        str | None,
+        _option("--topology", help="Machine: 1s4c, 2s4c2t (sockets, cores, threads), 1s2l4c (2 LLCs)."),
+    ] = None
+    memory: Annotated[str | None, _option("--memory", help="Size, as 1G or 512M.")] = None
+    deterministic: Annotated[
+        bool, _option("--deterministic", help="Time is the number of executed instructions: measures cost.")
+    ] = False
+    seed: Annotated[int, _option("--seed", help="Another seed, another equally repeatable run.")] = 1
+    accel: Annotated[str, _option("--accel", help="auto, kvm or tcg (emulation).")] = "auto"
+    config: Annotated[str, _option("--config", help="Kernel: base (to measure) or debug (to test).")] = "base"
+    append: Annotated[list[str] | None, _option("--append", help="A kernel argument; may be repeated.")] = None
+    timeout: Annotated[
+        float, _option("--timeout", help="Seconds after which a command counts as hung.")
+    ] = 300.0
+
+    def guest_arguments(self) -> dict[str, Any]:
+        """For Guest(...)."""
+        if self.cpus is not None and self.topology is not None:
+            raise SaakmError(
+                "--cpus and --topology exclude each other",
+                f"--topology {self.topology} already says how many CPUs there are",
+                "leave out one of them",
+            )
+        arguments = {
+            "config": self.config,
+            "memory": self.memory,
+            "append": self.append or (),
+            "deterministic": self.deterministic,
+            "accel": self.accel,
+            "seed": self.seed,
+        }
+        if self.cpus is not None or self.topology is not None:
+            arguments["topology"] = self.topology or f"1s{self.cpus}c"
+        return arguments
+
+
+def with_vm_options(command: Callable) -> Callable:
+    """Gives a command these options; it takes them as one parameter, `vm`."""
+    ours = inspect.signature(VmOptions).parameters
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "vm"]
+
+    @functools.wraps(command)
+    def wrapper(**values: Any) -> Any:
+        vm = VmOptions(**{name: values.pop(name) for name in ours})
+        return command(vm=vm, **values)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shared = [p.replace(kind=keyword) for p in ours.values()]
+    wrapper.__signature__ = inspect.Signature([p.replace(kind=keyword) for p in own] + shared)
+    return wrapper
