@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The CLI as a user meets it: real processes, exit statuses and error texts."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[2]
+
+
+def saakm(*args, **environment):
+    # A refused command ends at once; the limit catches one that starts to build.
+    return subprocess.run(
+        [sys.executable, "-m", "saakm", *args],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=30,
+        env={**os.environ, "PYTHONPATH": str(REPO / "src"), "COLUMNS": "120", **environment},
+    )
+
+
+def test_help_names_every_command():
+    done = saakm("--help")
+    assert done.returncode == 0
+    for command in ("demo", "run", "shell", "build", "test", "doctor", "clean"):
+        assert f" {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "what"),
+    [
+        (["run", "nosuch", "--", "true"], "there is no policy 'nosuch'"),
+        (["run", "none", "--topology", "3x", "--", "true"], "'3x' is not a topology"),
+        (["run", "none", "--cpus", "0", "--", "true"], "'1s0c' makes no sense"),
+        (["run", "none", "--cpus", "2", "--topology", "1s1c", "--", "true"], "exclude each other"),
+        (["run", "none", "--accel", "magic", "--", "true"], "there is no accelerator 'magic'"),
+        (["run", "none", "--memory", "lots", "--", "true"], "'lots' is not a memory size"),
+        (["build", "--config", "fast"], "no kernel configuration 'fast'"),
+        (["build", "--kernel-source", "/"], "/ is not a kernel tree"),
+        (["shell"], "there is no terminal"),
+    ],
+)
+def test_errors_say_what_why_and_what_next(args, what):
+    done = saakm(*args)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    first, *rest = done.stderr.splitlines()
+    assert first.startswith("saakm: ") and what in first
+    assert any(line.startswith("  why:  ") and len(line) > 10 for line in rest)
+    assert any(line.startswith("  next: ") and len(line) > 10 for line in rest)
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_json_names_what_is_missing_and_how_to_get_it(tmp_path):
+    # No program is on this PATH, and the cache has no kernel to probe KVM with.
+    done = saakm("doctor", "--json", PATH=str(tmp_path), SAAKM_CACHE=str(tmp_path / "cache"))
+    findings = {finding["name"]: finding for finding in json.loads(done.stdout)}
+    assert done.returncode == 1
+    assert not findings["gcc"]["ok"] and findings["gcc"]["fix"] == "apt-get install gcc"
+    assert not findings["qemu"]["ok"] and "qemu-system-x86" in findings["qemu"]["fix"]
+    assert findings["memory"]["detail"].endswith("GiB")
+
+
+def test_clean_removes_builds_and_keeps_the_source_unless_told(tmp_path):
+    for name in ("build", "trees"):
+        (tmp_path / "cache" / name).mkdir(parents=True)
+        (tmp_path / "cache" / name / "file").write_bytes(b"x" * 200 * 2**20)
+    done = saakm("clean", SAAKM_CACHE=str(tmp_path / "cache"))
+    assert "freed 0.2 GiB" in done.stdout
+    assert not (tmp_path / "cache/build").exists() and (tmp_path / "cache/trees").exists()
+    saakm("clean", "--all", SAAKM_CACHE=str(tmp_path / "cache"))
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "status"),
+    [
+        ("def test_a(): pass\ndef test_b(): pass\n", "2 passed, 0 failed", 0),
+        ("def test_a(): pass\ndef test_b(): assert 0\n", "1 passed, 1 failed", 1),
+        ("import nosuchmodule\n", "0 passed, 1 failed", 1),
+        ("", "0 passed, 0 failed", 1),
+        (
+            "import pytest\n@pytest.fixture\ndef f():\n    yield\n    assert 0\n"
+            "def test_a(f): pass\n",
+            "0 passed, 1 failed",
+            1,
+        ),
+    ],
+)
+def test_the_closing_line_of_test(tmp_path, body, line, status):
+    file = tmp_path / "test_it.py"
+    file.write_text(body)
+    done = saakm("test", "-p", "no:cacheprovider", str(file))
+    assert done.stdout.splitlines()[-1] == line
+    assert (done.returncode != 0) == (status != 0)
