@@ -350,16 +350,16 @@ void saakm_remove_policy(struct saakm_policy *policy);
  * @__policy: a struct saakm_policy
  */
 #define module_saakm_policy(__policy)					\
-	static int __init __policy##_init(void)				\
+	static int __init __policy##_module_init(void)			\
 	{								\
 		return saakm_add_policy(&(__policy));			\
 	}								\
-	static void __exit __policy##_exit(void)			\
+	static void __exit __policy##_module_exit(void)			\
 	{								\
 		saakm_remove_policy(&(__policy));			\
 	}								\
-	module_init(__policy##_init);					\
-	module_exit(__policy##_exit)
+	module_init(__policy##_module_init);				\
+	module_exit(__policy##_module_exit)
 
 /**
  * saakm_change_state() - move a thread to another state
@@ -615,9 +615,9 @@ enum topology_kind {
  * @cores: the CPUs, including the CPU itself
  */
 struct topology_level {
-	struct topology_level __rcu	*next;
-	enum topology_kind		kind;
-	struct cpumask			cores;
+	struct topology_level	*next;
+	enum topology_kind	kind;
+	struct cpumask		cores;
 };
 
 /*
@@ -632,6 +632,6 @@ DECLARE_PER_CPU(struct topology_level __rcu *, topology_levels);
 #define for_each_topology_level(level, cpu)				\
 	for (level = rcu_dereference_check(per_cpu(topology_levels, cpu), \
 					   !preemptible());		\
-	     level; level = rcu_dereference_check(level->next, !preemptible()))
+	     level; level = level->next)
 
 #endif /* _LINUX_SAAKM_H */

@@ -64,7 +64,6 @@ struct saakm_task {
 	struct saakm_rq		*rq;		/* queue that holds the thread */
 	u8			state;		/* enum saakm_state */
 	u8			on_rq;		/* enqueued in our class */
-	u8			moving;		/* saakm_move_task() at work */
 	u8			forking;	/* holds saakm_fork_rwsem */
 	u32			param;		/* sched_attr::sched_saakm_param */
 	u64			since_ns;	/* rq_clock of the last transition */
@@ -75,7 +74,7 @@ struct saakm_task {
 	struct list_head	rq_node;	/* rq->saakm.threads */
 	struct process_event	event;
 
-	struct saakm_rq		*move_to;
+	struct saakm_rq		*move_to;	/* saakm_move_task() at work */
 	u32			id;		/* of policy: survives a copy at fork */
 	struct list_head	policy_node;	/* policy->threads */
 };

@@ -26,31 +26,27 @@ bool saakm_cpu_idle(int cpu)
 }
 EXPORT_SYMBOL_GPL(saakm_cpu_idle);
 
-static int saakm_idle_cpu_in(const struct cpumask *cpus,
-			     const struct task_struct *p, int start)
+static bool saakm_idle_for(const struct task_struct *p, int cpu)
 {
-	int cpu;
-
-	for_each_cpu_wrap(cpu, cpus, start) {
-		if (cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu) &&
-		    available_idle_cpu(cpu))
-			return cpu;
-	}
-	return -1;
+	return cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu) &&
+	       available_idle_cpu(cpu);
 }
 
 int saakm_idle_cpu_near(const struct task_struct *p, int cpu)
 {
 	struct topology_level *level;
-	int idle = saakm_idle_cpu_in(cpumask_of(cpu), p, cpu);
+	int other;
 
+	if (saakm_idle_for(p, cpu))
+		return cpu;
 	guard(rcu)();
 	for_each_topology_level(level, cpu) {
-		if (idle >= 0)
-			break;
-		idle = saakm_idle_cpu_in(&level->cores, p, cpu);
+		for_each_cpu_wrap(other, &level->cores, cpu + 1) {
+			if (saakm_idle_for(p, other))
+				return other;
+		}
 	}
-	return idle;
+	return -1;
 }
 EXPORT_SYMBOL_GPL(saakm_idle_cpu_near);
 
@@ -65,19 +61,13 @@ EXPORT_SYMBOL_GPL(saakm_task_weight);
 /* Is the caller where it may take runqueue locks? */
 static bool saakm_may_lock(const char *what)
 {
-	enum saakm_handler handler = raw_cpu_read(saakm_handler);
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 
-	switch (handler) {
-	case SAAKM_H_none:
-	case SAAKM_H_newly_idle:
-	case SAAKM_H_balancing_select:
+	if (handler == SAAKM_H_none || handler == SAAKM_H_newly_idle ||
+	    handler == SAAKM_H_balancing_select)
 		return true;
-	default:
-		saakm_violation(NULL, NULL,
-				"%s called from %s, which holds a runqueue lock",
-				what, saakm_handler_names[handler]);
-		return false;
-	}
+	saakm_violation(NULL, NULL, "%s called with a runqueue lock held", what);
+	return false;
 }
 
 static bool saakm_may_run_on(struct task_struct *p, int cpu)
@@ -90,16 +80,15 @@ static bool saakm_may_run_on(struct task_struct *p, int cpu)
 static void saakm_move_locked(struct rq *src, struct rq *dst,
 			      struct task_struct *p, struct saakm_rq *to)
 {
-	u8 outer = raw_cpu_read(saakm_handler);
+	struct saakm_context outer = *raw_cpu_ptr(&saakm_context);
 
-	p->saakm.moving = true;
 	p->saakm.move_to = to;
 	deactivate_task(src, p, DEQUEUE_NOCLOCK);
 	set_task_cpu(p, cpu_of(dst));
 	activate_task(dst, p, ENQUEUE_NOCLOCK);
-	p->saakm.moving = false;
+	p->saakm.move_to = NULL;
 	wakeup_preempt(dst, p, 0);
-	raw_cpu_write(saakm_handler, outer);
+	*raw_cpu_ptr(&saakm_context) = outer;
 }
 
 static void saakm_lock_both(struct rq *src, struct rq *dst)
@@ -180,7 +169,7 @@ EXPORT_SYMBOL_GPL(saakm_steal);
  * The core is about to idle. Called where the runqueue lock may be dropped;
  * true if there is something to run now.
  */
-bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
+bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 {
 	struct saakm_policy *policy;
 
@@ -211,7 +200,7 @@ static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
 	       time_after_eq(jiffies, saakm_core(policy, cpu)->next_balance);
 }
 
-void __saakm_trigger_balance(struct rq *rq)
+void saakm_trigger_balance(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
@@ -226,7 +215,7 @@ void __saakm_trigger_balance(struct rq *rq)
 }
 
 /* The fair class found this idle CPU to balance for all that sleep tickless. */
-void __saakm_nohz_kick(struct rq *rq)
+void saakm_nohz_kick(struct rq *rq)
 {
 	rq->saakm.nohz_kicked = true;
 	__raise_softirq_irqoff(SCHED_SOFTIRQ_SAAKM);
@@ -261,10 +250,3 @@ static void saakm_balance_softirq(void)
 	}
 	saakm_balance_core(cpu_of(rq));
 }
-
-static int __init saakm_balance_init(void)
-{
-	open_softirq(SCHED_SOFTIRQ_SAAKM, saakm_balance_softirq);
-	return 0;
-}
-core_initcall(saakm_balance_init);

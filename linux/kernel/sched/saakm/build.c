@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* All of SaaKM in one translation unit, as in ../build_policy.c. */
-#include <linux/cpuset.h>
 #include <linux/irq_work.h>
 #include <linux/mmu_context.h>
 #include <linux/percpu-rwsem.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/cputime.h>
 #include <linux/sched/hotplug.h>
-#include <linux/sched/isolation.h>
-#include <linux/sched/posix-timers.h>
 #include <linux/sched/rt.h>
 #include <linux/tick.h>
 

@@ -12,7 +12,7 @@
  */
 
 DEFINE_STATIC_KEY_FALSE(__saakm_enabled);
-DEFINE_PER_CPU(u8, saakm_handler);
+DEFINE_PER_CPU(struct saakm_context, saakm_context);
 
 static void update_curr_saakm(struct rq *rq)
 {
@@ -74,6 +74,12 @@ static void saakm_ensure_placed(struct rq *rq, struct task_struct *p,
 	saakm_rq_link(&rq->saakm.orphans, p);
 }
 
+#define saakm_place_event(_handler, _policy, _rq, _p, _core)		\
+do {									\
+	saakm_thread_event(_handler, _policy, _p, _core);		\
+	saakm_ensure_placed(_rq, _p, SAAKM_H_##_handler);		\
+} while (0)
+
 static void saakm_place(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
@@ -86,12 +92,10 @@ static void saakm_place(struct rq *rq, struct task_struct *p)
 		st->event.waker_cpu = smp_processor_id();
 	}
 	if (new) {
-		saakm_thread_event(new_place, policy, p, core);
-		saakm_ensure_placed(rq, p, SAAKM_H_new_place);
+		saakm_place_event(new_place, policy, rq, p, core);
 		saakm_thread_event(new_end, policy, p, core);
 	} else {
-		saakm_thread_event(unblock_place, policy, p, core);
-		saakm_ensure_placed(rq, p, SAAKM_H_unblock_place);
+		saakm_place_event(unblock_place, policy, rq, p, core);
 		saakm_thread_event(unblock_end, policy, p, core);
 	}
 	st->event.flags = 0;
@@ -121,17 +125,6 @@ void saakm_terminate(struct rq *rq, struct task_struct *p)
 		saakm_set_state(p, SAAKM_TERMINATED);
 }
 
-/* The thread was out of its class for a moment, or its parameters changed. */
-static void saakm_changed(struct rq *rq, struct task_struct *p)
-{
-	struct saakm_policy *policy = p->saakm.policy;
-
-	if (p->saakm.rq)
-		saakm_rq_resort(p);
-	saakm_thread_event(attr_changed, policy, p,
-			   saakm_core(policy, cpu_of(rq)));
-}
-
 static void saakm_requeue(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
@@ -140,17 +133,14 @@ static void saakm_requeue(struct rq *rq, struct task_struct *p)
 
 	if (st->state == SAAKM_READY_TICK)
 		st->event.flags |= SAAKM_EV_TICK;
-	if (policy->routines->requeue) {
-		saakm_thread_event(requeue, policy, p, core);
-		saakm_ensure_placed(rq, p, SAAKM_H_requeue);
-	} else {
-		saakm_thread_event(unblock_place, policy, p, core);
-		saakm_ensure_placed(rq, p, SAAKM_H_unblock_place);
-	}
+	if (policy->routines->requeue)
+		saakm_place_event(requeue, policy, rq, p, core);
+	else
+		saakm_place_event(unblock_place, policy, rq, p, core);
 	st->event.flags = 0;
 }
 
-static void check_preempt_saakm(struct rq *rq, struct task_struct *p);
+static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags);
 
 static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 {
@@ -162,7 +152,7 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 		saakm_place(rq, p);
 		/* From one policy to another: the core sees no change of class. */
 		if (flags & ENQUEUE_RESTORE && p != rq->curr)
-			check_preempt_saakm(rq, p);
+			wakeup_preempt_saakm(rq, p, 0);
 		break;
 	case SAAKM_BLOCKED:
 		saakm_place(rq, p);
@@ -171,8 +161,11 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 		saakm_set_state(p, SAAKM_READY);
 		saakm_rq_link(st->move_to, p);
 		break;
-	default:
-		saakm_changed(rq, p);
+	default:	/* it was taken out for a change of parameters */
+		if (st->rq)
+			saakm_rq_resort(p);
+		saakm_thread_event(attr_changed, st->policy, p,
+				   saakm_core(st->policy, cpu_of(rq)));
 	}
 }
 
@@ -191,7 +184,7 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 			saakm_block(rq, p);
 		st->event.flags = 0;
 	} else if (task_on_rq_migrating(p)) {
-		if (st->moving) {
+		if (st->move_to) {
 			saakm_rq_unlink(p);
 			saakm_set_state(p, SAAKM_MIGRATING);
 		} else {
@@ -216,8 +209,7 @@ static void yield_task_saakm(struct rq *rq)
 	saakm_thread_event(yield, policy, curr, saakm_core(policy, cpu_of(rq)));
 }
 
-/* Both are ours. */
-static void check_preempt_saakm(struct rq *rq, struct task_struct *p)
+static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct task_struct *curr = rq->curr;
 	struct saakm_policy *policy = p->saakm.policy;
@@ -238,11 +230,6 @@ static void check_preempt_saakm(struct rq *rq, struct task_struct *p)
 	saakm_leave();
 	if (preempt)
 		resched_curr(rq);
-}
-
-static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags)
-{
-	check_preempt_saakm(rq, p);
 }
 
 /* Election */
@@ -270,7 +257,7 @@ static struct task_struct *saakm_ask(struct rq *rq, struct saakm_policy *policy,
 	if (curr && curr->saakm.policy != policy)
 		curr = NULL;
 	core->curr = curr;
-	saakm_enter(policy, SAAKM_H_schedule, curr, core->id);
+	saakm_enter(policy, SAAKM_H_schedule, NULL, core->id);
 	next = policy->routines->schedule(policy, core);
 	saakm_leave();
 	if (!next || next == curr)
@@ -305,7 +292,7 @@ static struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
  * scheduling). READY -> RUNNING is for set_next_task, which is not called when
  * the current thread is picked again: its marks end here.
  */
-static struct task_struct *pick_task_saakm(struct rq *rq)
+struct task_struct *saakm_pick_task(struct rq *rq)
 {
 	struct task_struct *curr, *next;
 
@@ -321,11 +308,6 @@ static struct task_struct *pick_task_saakm(struct rq *rq)
 			saakm_set_state(curr, SAAKM_RUNNING);
 	}
 	return next;
-}
-
-struct task_struct *saakm_pick_alone(struct rq *rq)
-{
-	return pick_task_saakm(rq);
 }
 
 static void put_prev_task_saakm(struct rq *rq, struct task_struct *p,
@@ -459,57 +441,44 @@ static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio
 	switched_to_saakm(rq, p);
 }
 
-/* Idle */
+/* Idle, and CPU hotplug: rq_online also fires when domains are rebuilt. */
 
-void __saakm_enter_idle(struct rq *rq)
+#define saakm_core_event_all(_handler, _rq)				\
+do {									\
+	struct saakm_policy *_policy;					\
+									\
+	for_each_saakm_policy(_policy)					\
+		saakm_core_event(_handler, _policy,			\
+				 saakm_core(_policy, cpu_of(_rq)));	\
+} while (0)
+
+void saakm_enter_idle(struct rq *rq)
 {
-	struct saakm_policy *policy;
-
-	for_each_saakm_policy(policy)
-		saakm_core_event(enter_idle, policy,
-				 saakm_core(policy, cpu_of(rq)));
+	saakm_core_event_all(enter_idle, rq);
 }
 
-void __saakm_exit_idle(struct rq *rq, struct task_struct *idle)
+void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 {
-	struct saakm_policy *policy;
-
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
-	for_each_saakm_policy(policy)
-		saakm_core_event(exit_idle, policy,
-				 saakm_core(policy, cpu_of(rq)));
+	saakm_core_event_all(exit_idle, rq);
 }
-
-/* CPU hotplug. rq_online and rq_offline also fire when domains are rebuilt. */
 
 void saakm_rq_activate(struct rq *rq)
 {
-	struct saakm_policy *policy;
-
-	if (!saakm_enabled())
-		return;
 	guard(rq_lock_irqsave)(rq);
-	for_each_saakm_policy(policy)
-		saakm_core_event(core_entry, policy,
-				 saakm_core(policy, cpu_of(rq)));
+	saakm_core_event_all(core_entry, rq);
 }
 
 void saakm_rq_deactivate(struct rq *rq)
 {
-	struct saakm_policy *policy;
-
-	if (!saakm_enabled())
-		return;
 	guard(rq_lock_irqsave)(rq);
-	for_each_saakm_policy(policy)
-		saakm_core_event(core_exit, policy,
-				 saakm_core(policy, cpu_of(rq)));
+	saakm_core_event_all(core_exit, rq);
 }
 
 static int balance_saakm(struct rq *rq, struct task_struct *prev,
 			 struct rq_flags *rf)
 {
-	return rq->saakm.nr_running || __saakm_newly_idle(rq, rf);
+	return rq->saakm.nr_running || saakm_newly_idle(rq, rf);
 }
 
 DEFINE_SCHED_CLASS(saakm) = {
@@ -520,7 +489,7 @@ DEFINE_SCHED_CLASS(saakm) = {
 	.wakeup_preempt		= wakeup_preempt_saakm,
 
 	.balance		= balance_saakm,
-	.pick_task		= pick_task_saakm,
+	.pick_task		= saakm_pick_task,
 	.put_prev_task		= put_prev_task_saakm,
 	.set_next_task		= set_next_task_saakm,
 

@@ -13,7 +13,7 @@
 #include <trace/events/saakm.h>
 
 const char * const saakm_handler_names[SAAKM_NR_HANDLERS] = {
-#define X(name, states, locked) [SAAKM_H_##name] = #name,
+#define X(name, states) [SAAKM_H_##name] = #name,
 	SAAKM_HANDLERS(X)
 #undef X
 };
@@ -62,7 +62,7 @@ void saakm_trace_off(void)
 }
 
 /* A user's request cannot be met: tell him why. */
-void saakm_refuse(const char *fmt, ...)
+int saakm_refuse(int error, const char *fmt, ...)
 {
 	va_list args;
 
@@ -70,6 +70,7 @@ void saakm_refuse(const char *fmt, ...)
 	va_start(args, fmt);
 	vscnprintf(saakm_last_error, sizeof(saakm_last_error), fmt, args);
 	va_end(args);
+	return error;
 }
 
 /* Once for each pair of states of a policy, unless all are wanted. */
@@ -85,6 +86,11 @@ static bool saakm_report_due(const struct saakm_policy *policy,
 	return !test_and_set_bit(bit, (unsigned long *)policy->reported);
 }
 
+static bool saakm_is_core_event(enum saakm_handler handler)
+{
+	return handler >= SAAKM_H_schedule && handler <= SAAKM_H_core_exit;
+}
+
 /*
  * A policy has done what it must not. The caller has made sure that nothing is
  * lost. Usually under a runqueue lock: no console output from here.
@@ -92,9 +98,12 @@ static bool saakm_report_due(const struct saakm_policy *policy,
 void saakm_violation(const struct saakm_policy *policy,
 		     const struct task_struct *p, const char *fmt, ...)
 {
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 	struct va_format vaf = { .fmt = fmt };
 	va_list args;
 
+	if (!policy && saakm_is_core_event(handler))
+		policy = raw_cpu_read(saakm_context.subject);
 	atomic_inc(&saakm_violations);
 	if (READ_ONCE(saakm_panic_on_violation)) {
 		va_start(args, fmt);
@@ -109,7 +118,7 @@ void saakm_violation(const struct saakm_policy *policy,
 	printk_deferred_enter();
 	pr_err("saakm: policy %s: wrong move in %s: %pV\n",
 	       policy ? policy->name : "?",
-	       saakm_handler_names[raw_cpu_read(saakm_handler)], &vaf);
+	       saakm_handler_names[handler], &vaf);
 	if (p)
 		pr_err("saakm: thread %s/%d is %s on CPU %d, this is CPU %d\n",
 		       p->comm, p->pid, saakm_state_names[p->saakm.state],
@@ -117,6 +126,35 @@ void saakm_violation(const struct saakm_policy *policy,
 	dump_stack();
 	printk_deferred_exit();
 	va_end(args);
+}
+
+/* Why a call of change_state() is wrong, or NULL. */
+const char *saakm_explain(const struct task_struct *p, enum saakm_state next,
+			  int cpu, const struct saakm_rq *srq)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
+
+	if (!p->saakm.policy)
+		return "the thread belongs to no policy";
+	if (handler != SAAKM_H_none && raw_cpu_read(saakm_context.subject) != p)
+		return "this event is about another thread";
+	if ((unsigned int)next >= SAAKM_NR_STATES)
+		return "there is no such state";
+	if (!(saakm_handler_states[handler] & BIT(next)))
+		return "this handler may not move a thread there";
+	if (!saakm_transition_allowed(p->saakm.state, next))
+		return "there is no such transition";
+	if (cpu != task_cpu(p))
+		return "the thread is on another CPU";
+	if (!raw_spin_is_locked(rq_lockp(task_rq(p))))
+		return "the runqueue lock is not held";
+	if (next != SAAKM_READY)
+		return srq ? "only READY takes a runqueue" : NULL;
+	if (!srq)
+		return "READY needs a runqueue";
+	if (srq->cpu != cpu || (!srq->head.next && srq->type != SAAKM_RQ_RBTREE))
+		return "the runqueue is not of this CPU, or not initialised";
+	return NULL;
 }
 
 void saakm_observe_call(const struct saakm_policy *policy,
@@ -132,7 +170,7 @@ void saakm_observe_call(const struct saakm_policy *policy,
 
 void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
 {
-	const char *handler = saakm_handler_names[raw_cpu_read(saakm_handler)];
+	const char *handler = saakm_handler_names[raw_cpu_read(saakm_context.handler)];
 	struct saakm_policy *policy = p->saakm.policy;
 	enum saakm_state prev = p->saakm.state;
 	int cpu = task_cpu(p);
@@ -307,8 +345,8 @@ static int saakm_policies_show(struct seq_file *m, void *v)
 	int cpu;
 
 	seq_puts(m, "id  name             module           priority state   threads        new terminated   switches\n");
-	guard(mutex)(&saakm_mutex);
-	list_for_each_entry(policy, &saakm_policies, node) {
+	guard(rcu)();
+	for_each_saakm_policy(policy) {
 		switches = 0;
 		for_each_possible_cpu(cpu)
 			switches += READ_ONCE(saakm_core(policy, cpu)->switches);

@@ -15,36 +15,36 @@ struct saakm_data {
 
 /*
  * Which handler this CPU is in: reports name it, change_state() and
- * saakm_move_task() depend on it. X(name, states it may move a thread to,
- * runqueue lock held).
+ * saakm_move_task() depend on it. X(name, states that it
+ * may move a thread to).
  */
 #define SAAKM_HANDLERS(X)						\
-	X(none, 0, false)						\
-	X(new_prepare, 0, true)						\
-	X(new_place, BIT(SAAKM_READY), true)				\
-	X(new_end, 0, true)						\
-	X(unblock_prepare, 0, true)					\
-	X(unblock_place, BIT(SAAKM_READY), true)			\
-	X(unblock_end, 0, true)						\
-	X(requeue, BIT(SAAKM_READY), true)				\
-	X(block, BIT(SAAKM_BLOCKED), true)				\
-	X(yield, 0, true)						\
-	X(tick, BIT(SAAKM_READY_TICK), true)				\
-	X(running, 0, true)						\
-	X(attr_changed, 0, true)					\
-	X(terminate, BIT(SAAKM_TERMINATED), true)			\
-	X(wakeup_preempt, 0, true)					\
-	X(schedule, 0, true)						\
-	X(newly_idle, 0, false)						\
-	X(enter_idle, 0, true)						\
-	X(exit_idle, 0, true)						\
-	X(balancing_select, 0, false)					\
-	X(core_entry, 0, true)						\
-	X(core_exit, 0, true)						\
-	X(setparam_attr, 0, true)
+	X(none, 0)						\
+	X(new_prepare, 0)						\
+	X(new_place, BIT(SAAKM_READY))				\
+	X(new_end, 0)						\
+	X(unblock_prepare, 0)					\
+	X(unblock_place, BIT(SAAKM_READY))			\
+	X(unblock_end, 0)						\
+	X(requeue, BIT(SAAKM_READY))				\
+	X(block, BIT(SAAKM_BLOCKED))				\
+	X(yield, 0)						\
+	X(tick, BIT(SAAKM_READY_TICK))				\
+	X(running, 0)						\
+	X(attr_changed, 0)					\
+	X(terminate, BIT(SAAKM_TERMINATED))			\
+	X(wakeup_preempt, 0)					\
+	X(schedule, 0)						\
+	X(newly_idle, 0)						\
+	X(enter_idle, 0)						\
+	X(exit_idle, 0)						\
+	X(balancing_select, 0)					\
+	X(core_entry, 0)						\
+	X(core_exit, 0)						\
+	X(setparam_attr, 0)
 
 enum saakm_handler {
-#define X(name, states, locked) SAAKM_H_##name,
+#define X(name, states) SAAKM_H_##name,
 	SAAKM_HANDLERS(X)
 #undef X
 	SAAKM_NR_HANDLERS
@@ -53,7 +53,16 @@ enum saakm_handler {
 extern const char * const saakm_handler_names[SAAKM_NR_HANDLERS];
 extern const char * const saakm_state_names[SAAKM_NR_STATES];
 
-DECLARE_PER_CPU(u8, saakm_handler);
+/*
+ * What this CPU is doing: the handler, and the thread that it is about or, for
+ * events of cores, the policy.
+ */
+struct saakm_context {
+	const void	*subject;
+	u8		handler;
+};
+
+DECLARE_PER_CPU(struct saakm_context, saakm_context);
 
 /* On while anything of checks, logs and tracepoints is on. */
 DECLARE_STATIC_KEY_FALSE(saakm_observed);
@@ -67,41 +76,35 @@ static __always_inline void saakm_enter(const struct saakm_policy *policy,
 					enum saakm_handler handler,
 					const struct task_struct *p, int cpu)
 {
-	__this_cpu_write(saakm_handler, handler);
+	__this_cpu_write(saakm_context.subject, p ? (void *)p : (void *)policy);
+	__this_cpu_write(saakm_context.handler, handler);
 	if (static_branch_unlikely(&saakm_observed))
 		saakm_observe_call(policy, handler, p, cpu);
 }
 
 static __always_inline void saakm_leave(void)
 {
-	__this_cpu_write(saakm_handler, SAAKM_H_none);
+	__this_cpu_write(saakm_context.handler, SAAKM_H_none);
 }
 
-/* Call a handler about thread @p, if the policy has it. */
-#define saakm_thread_event(_handler, _policy, _p, _core)		\
+/* Call a handler, if the policy has it. */
+#define saakm_event(_handler, _policy, _p, _cpu, ...)			\
 do {									\
 	const struct saakm_module_routines *_r = (_policy)->routines;	\
 									\
 	if (_r->_handler) {						\
-		saakm_enter(_policy, SAAKM_H_##_handler, _p,		\
-			    (_core)->id);				\
-		_r->_handler(_policy, &(_p)->saakm.event, _core);	\
+		saakm_enter(_policy, SAAKM_H_##_handler, _p, _cpu);	\
+		_r->_handler(_policy, __VA_ARGS__);			\
 		saakm_leave();						\
 	}								\
 } while (0)
 
-/* Call a handler about a core, if the policy has it. */
+#define saakm_thread_event(_handler, _policy, _p, _core)		\
+	saakm_event(_handler, _policy, _p, (_core)->id,			\
+		    &(_p)->saakm.event, _core)
+
 #define saakm_core_event(_handler, _policy, _core)			\
-do {									\
-	const struct saakm_module_routines *_r = (_policy)->routines;	\
-									\
-	if (_r->_handler) {						\
-		saakm_enter(_policy, SAAKM_H_##_handler, NULL,		\
-			    (_core)->id);				\
-		_r->_handler(_policy, _core);				\
-		saakm_leave();						\
-	}								\
-} while (0)
+	saakm_event(_handler, _policy, NULL, (_core)->id, _core)
 
 static inline struct core_event *saakm_core(const struct saakm_policy *policy,
 					    int cpu)
@@ -127,18 +130,6 @@ static inline bool saakm_policy_before(const struct saakm_policy *a,
 	       (a->priority == b->priority && a->id < b->id);
 }
 
-/* task.c */
-struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p);
-void saakm_free_data(struct saakm_data *data);
-void saakm_evict_all(struct saakm_policy *policy);
-void saakm_wait_joiners(void);
-struct saakm_policy *saakm_policy_by_id(u32 id);
-
-/* runqueue.c */
-void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p);
-void saakm_rq_unlink(struct task_struct *p);
-void saakm_rq_resort(struct task_struct *p);
-
 /* class.c */
 void saakm_terminate(struct rq *rq, struct task_struct *p);
 
@@ -155,10 +146,6 @@ static __always_inline void saakm_set_state(struct task_struct *p,
 }
 
 /* server.c */
-extern unsigned int saakm_server_runtime_us;
-extern unsigned int saakm_server_period_us;
-int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_us);
-
 static __always_inline void saakm_server_start(struct rq *rq)
 {
 	if (unlikely(!dl_server_active(&rq->saakm.server)) && rq->saakm.server.dl_runtime)
@@ -166,10 +153,12 @@ static __always_inline void saakm_server_start(struct rq *rq)
 }
 
 /* debug.c */
+const char *saakm_explain(const struct task_struct *p, enum saakm_state next,
+			  int cpu, const struct saakm_rq *srq);
 __printf(3, 4)
 void saakm_violation(const struct saakm_policy *policy,
 		     const struct task_struct *p, const char *fmt, ...);
-__printf(1, 2)
-void saakm_refuse(const char *fmt, ...);
+__printf(2, 3)
+int saakm_refuse(int error, const char *fmt, ...);
 
 #endif /* _KERNEL_SCHED_SAAKM_INTERNAL_H */

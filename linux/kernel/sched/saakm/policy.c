@@ -14,11 +14,9 @@ static int saakm_validate(const struct saakm_policy *policy)
 	const char *missing = NULL;
 
 	if (!policy->name[0] || strnlen(policy->name, SAAKM_NAME_LEN) == SAAKM_NAME_LEN ||
-	    strpbrk(policy->name, " \t\n/")) {
-		saakm_refuse("load: a policy needs a name of 1 to %d characters without blanks",
-			     SAAKM_NAME_LEN - 1);
-		return -EINVAL;
-	}
+	    strpbrk(policy->name, " \t\n/"))
+		return saakm_refuse(-EINVAL, "load: a policy needs a name of 1 to %d characters without blanks",
+				    SAAKM_NAME_LEN - 1);
 	if (!routines)
 		missing = "routines";
 	else if (!routines->schedule)
@@ -27,22 +25,17 @@ static int saakm_validate(const struct saakm_policy *policy)
 		missing = "new_place";
 	else if (!routines->unblock_place)
 		missing = "unblock_place";
-	if (missing) {
-		saakm_refuse("load %s: the routine %s is missing", policy->name,
-			     missing);
-		return -EINVAL;
-	}
+	if (missing)
+		return saakm_refuse(-EINVAL, "load %s: the routine %s is missing",
+				    policy->name, missing);
 	list_for_each_entry(other, &saakm_policies, node) {
-		if (!strcmp(other->name, policy->name)) {
-			saakm_refuse("load %s: a policy of this name is loaded",
-				     policy->name);
-			return -EEXIST;
-		}
+		if (!strcmp(other->name, policy->name))
+			return saakm_refuse(-EEXIST, "load %s: a policy of this name is loaded",
+					    policy->name);
 	}
-	if (!~saakm_masks) {
-		saakm_refuse("load %s: 64 policies are loaded", policy->name);
-		return -ENOSPC;
-	}
+	if (!~saakm_masks)
+		return saakm_refuse(-ENOSPC, "load %s: 64 policies are loaded",
+				    policy->name);
 	return 0;
 }
 
@@ -65,11 +58,10 @@ static int saakm_setup(struct saakm_policy *policy)
 
 	if (policy->routines->init)
 		ret = policy->routines->init(policy);
-	if (ret) {
-		saakm_refuse("load %s: its init returned %d", policy->name, ret);
-		free_percpu(policy->cores);
-	}
-	return ret;
+	if (!ret)
+		return 0;
+	free_percpu(policy->cores);
+	return saakm_refuse(ret, "load %s: its init returned %d", policy->name, ret);
 }
 
 static void saakm_teardown(struct saakm_policy *policy)
@@ -88,11 +80,9 @@ static int saakm_enable(const struct saakm_policy *policy)
 		return 0;
 	ret = saakm_server_apply_all(saakm_server_runtime_us,
 				     saakm_server_period_us);
-	if (ret) {
-		saakm_refuse("load %s: no bandwidth for the deadline servers; lower server_runtime_us",
-			     policy->name);
-		return ret;
-	}
+	if (ret)
+		return saakm_refuse(ret, "load %s: no bandwidth for the deadline servers; lower server_runtime_us",
+				    policy->name);
 	static_branch_enable_cpuslocked(&__saakm_enabled);
 	return 0;
 }
@@ -137,12 +127,8 @@ EXPORT_SYMBOL_GPL(saakm_add_policy);
  * While there are threads they stay electable: one of them may be in the RCU
  * section or hold the lock that this waits for.
  */
-void saakm_remove_policy(struct saakm_policy *policy)
+static void __saakm_remove_policy(struct saakm_policy *policy)
 {
-	guard(mutex)(&saakm_mutex);
-	if (!policy->id || saakm_policy_by_id(policy->id) != policy)
-		return;
-
 	WRITE_ONCE(policy->dying, true);
 	saakm_wait_joiners();
 	saakm_evict_all(policy);
@@ -158,6 +144,13 @@ void saakm_remove_policy(struct saakm_policy *policy)
 	saakm_teardown(policy);
 	policy->id = 0;
 }
+
+void saakm_remove_policy(struct saakm_policy *policy)
+{
+	guard(mutex)(&saakm_mutex);
+	if (policy->id && saakm_policy_by_id(policy->id) == policy)
+		__saakm_remove_policy(policy);
+}
 EXPORT_SYMBOL_GPL(saakm_remove_policy);
 
 /*
@@ -167,24 +160,18 @@ EXPORT_SYMBOL_GPL(saakm_remove_policy);
 static int saakm_module_notify(struct notifier_block *nb, unsigned long state,
 			       void *module)
 {
-	struct saakm_policy *policy, *found;
+	struct saakm_policy *policy, *next;
 
 	if (state != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
-	do {
-		found = NULL;
-		scoped_guard(mutex, &saakm_mutex) {
-			list_for_each_entry(policy, &saakm_policies, node) {
-				if (policy->owner == module)
-					found = policy;
-			}
-		}
-		if (found) {
-			pr_err("saakm: module of policy %s went away without saakm_remove_policy()\n",
-			       found->name);
-			saakm_remove_policy(found);
-		}
-	} while (found);
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry_safe(policy, next, &saakm_policies, node) {
+		if (policy->owner != module)
+			continue;
+		pr_err("saakm: module of policy %s went away without saakm_remove_policy()\n",
+		       policy->name);
+		__saakm_remove_policy(policy);
+	}
 	return NOTIFY_OK;
 }
 
@@ -192,8 +179,9 @@ static struct notifier_block saakm_module_nb = {
 	.notifier_call = saakm_module_notify,
 };
 
-static int __init saakm_policy_init(void)
+static int __init saakm_init(void)
 {
+	open_softirq(SCHED_SOFTIRQ_SAAKM, saakm_balance_softirq);
 	return register_module_notifier(&saakm_module_nb);
 }
-core_initcall(saakm_policy_init);
+core_initcall(saakm_init);

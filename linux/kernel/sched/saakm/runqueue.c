@@ -56,7 +56,7 @@ static void saakm_rbtree_link(struct saakm_rq *srq, struct task_struct *p)
 	rb_insert_color_cached(&p->saakm.node.rb, &srq->root, leftmost);
 }
 
-void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)
+static void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)
 {
 	if (likely(srq->type == SAAKM_RQ_FIFO))
 		list_add_tail(&p->saakm.node.list, &srq->head);
@@ -68,7 +68,7 @@ void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)
 	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks + 1);
 }
 
-void saakm_rq_unlink(struct task_struct *p)
+static void saakm_rq_unlink(struct task_struct *p)
 {
 	struct saakm_rq *srq = p->saakm.rq;
 
@@ -96,7 +96,7 @@ static struct task_struct *saakm_rq_prev(struct saakm_rq *srq,
  * What the order depends on may have changed. A thread that is still between
  * its neighbours stays: most changes are not about its key.
  */
-void saakm_rq_resort(struct task_struct *p)
+static void saakm_rq_resort(struct task_struct *p)
 {
 	struct saakm_rq *srq = p->saakm.rq;
 	struct task_struct *prev, *next;

@@ -6,12 +6,12 @@
  */
 
 /* Changed under saakm_mutex. */
-unsigned int saakm_server_runtime_us = 50 * USEC_PER_MSEC;
-unsigned int saakm_server_period_us = 1000 * USEC_PER_MSEC;
+static unsigned int saakm_server_runtime_us = 50 * USEC_PER_MSEC;
+static unsigned int saakm_server_period_us = 1000 * USEC_PER_MSEC;
 
 static struct task_struct *saakm_server_pick(struct sched_dl_entity *dl_se)
 {
-	return saakm_sched_class.pick_task(dl_se->rq);
+	return saakm_pick_task(dl_se->rq);
 }
 
 static int saakm_server_apply(struct rq *rq, unsigned int runtime_us,
@@ -30,32 +30,25 @@ static int saakm_server_apply(struct rq *rq, unsigned int runtime_us,
 		dl_server_start(dl_se);
 	if (dl_server_active(dl_se))
 		dl_server_stop(dl_se);
-	if (dl_se->dl_runtime == runtime && (!runtime || dl_se->dl_period == period))
-		ret = 0;
-	else
-		ret = dl_server_apply_params(dl_se, runtime, period, 0);
+	ret = dl_server_apply_params(dl_se, runtime, period, 0);
 	if (!ret && rq->saakm.nr_running)
 		saakm_server_start(rq);
 	return ret;
 }
 
 /* All online CPUs or none. Called with cpus_read_lock() held. */
-int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_us)
+static int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_us)
 {
-	int cpu, undo, ret;
+	int cpu, ret = 0;
 
 	for_each_online_cpu(cpu) {
 		ret = saakm_server_apply(cpu_rq(cpu), runtime_us, period_us);
 		if (ret)
 			break;
 	}
-	if (cpu >= nr_cpu_ids)
-		return 0;
-
-	for_each_online_cpu(undo) {
-		if (undo == cpu)
-			break;
-		saakm_server_apply(cpu_rq(undo), 0, period_us);
+	if (ret) {
+		for_each_online_cpu(cpu)
+			saakm_server_apply(cpu_rq(cpu), 0, period_us);
 	}
 	return ret;
 }
@@ -63,18 +56,25 @@ int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_us)
 /* CPU comes online. There is no caller who could take a refusal. */
 void saakm_server_attach(struct rq *rq)
 {
-	if (saakm_enabled() &&
-	    saakm_server_apply(rq, saakm_server_runtime_us,
-			       saakm_server_period_us))
+	if (saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
 		pr_warn("saakm: CPU %d: no bandwidth for the deadline server\n",
 			cpu_of(rq));
 }
 
-/* CPU goes offline: its bandwidth must be returned while it still counts. */
+/*
+ * CPU goes offline: its bandwidth must be returned while it still counts.
+ * Without runtime the server does not start any more.
+ */
 void saakm_server_detach(struct rq *rq)
 {
-	if (saakm_enabled())
-		saakm_server_apply(rq, 0, saakm_server_period_us);
+	saakm_server_apply(rq, 0, saakm_server_period_us);
+}
+
+/* The CPU has got another root domain. */
+void saakm_server_attach_root(struct rq *rq)
+{
+	if (rq->saakm.server.dl_server)
+		__dl_server_attach_root(&rq->saakm.server, rq);
 }
 
 /* Bandwidth of the servers of @cpus, for an account that is made anew. */

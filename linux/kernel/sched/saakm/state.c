@@ -25,38 +25,10 @@ bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to)
 EXPORT_SYMBOL_GPL(saakm_transition_allowed);
 
 static const u8 saakm_handler_states[SAAKM_NR_HANDLERS] = {
-#define X(name, states, locked) [SAAKM_H_##name] = states,
+#define X(name, states) [SAAKM_H_##name] = states,
 	SAAKM_HANDLERS(X)
 #undef X
 };
-
-/* Why a call of change_state() is wrong, or NULL. */
-static noinline const char *saakm_explain(const struct task_struct *p,
-					  enum saakm_state next, int cpu,
-					  const struct saakm_rq *srq)
-{
-	enum saakm_handler handler = raw_cpu_read(saakm_handler);
-
-	if (!p->saakm.policy)
-		return "the thread belongs to no policy";
-	if ((unsigned int)next >= SAAKM_NR_STATES)
-		return "there is no such state";
-	if (!(saakm_handler_states[handler] & BIT(next)))
-		return "this handler may not move a thread there";
-	if (!saakm_transition_allowed(p->saakm.state, next))
-		return "there is no such transition";
-	if (cpu != task_cpu(p))
-		return "the thread is on another CPU";
-	if (!raw_spin_is_locked(rq_lockp(task_rq(p))))
-		return "the runqueue lock is not held";
-	if (next != SAAKM_READY)
-		return srq ? "only READY takes a runqueue" : NULL;
-	if (!srq)
-		return "READY needs a runqueue";
-	if (srq->cpu != cpu || (!srq->head.next && srq->type != SAAKM_RQ_RBTREE))
-		return "the runqueue is not of this CPU, or not initialised";
-	return NULL;
-}
 
 /*
  * What would corrupt memory or lose a thread is checked always; it is a few
@@ -66,9 +38,10 @@ static __always_inline bool saakm_change_ok(const struct task_struct *p,
 					    enum saakm_state next, int cpu,
 					    const struct saakm_rq *srq)
 {
-	enum saakm_handler handler = raw_cpu_read(saakm_handler);
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 
-	if (unlikely((unsigned int)next >= SAAKM_NR_STATES ||
+	if (unlikely(raw_cpu_read(saakm_context.subject) != p ||
+		     (unsigned int)next >= SAAKM_NR_STATES ||
 		     !(saakm_handler_states[handler] &
 		       saakm_transitions[p->saakm.state] & BIT(next)) ||
 		     cpu != task_cpu(p)))

@@ -10,7 +10,7 @@ DEFINE_STATIC_SRCU(saakm_srcu);
 DEFINE_STATIC_PERCPU_RWSEM(saakm_fork_rwsem);
 
 /* Under RCU, saakm_srcu or saakm_mutex. */
-struct saakm_policy *saakm_policy_by_id(u32 id)
+static struct saakm_policy *saakm_policy_by_id(u32 id)
 {
 	struct saakm_policy *policy;
 
@@ -24,7 +24,7 @@ struct saakm_policy *saakm_policy_by_id(u32 id)
 }
 
 /* Waits for all calls of sched_setattr() and fork() that began before. */
-void saakm_wait_joiners(void)
+static void saakm_wait_joiners(void)
 {
 	synchronize_srcu(&saakm_srcu);
 	percpu_down_write(&saakm_fork_rwsem);
@@ -43,10 +43,17 @@ static int saakm_alloc_data(const struct saakm_policy *policy,
 }
 
 /* RCU: getparam_attr and the runqueue dumps may be looking. */
-void saakm_free_data(struct saakm_data *data)
+static void saakm_free_data(struct saakm_data *data)
 {
 	if (data)
 		kfree_rcu(data, rcu);
+}
+
+static struct saakm_data *saakm_data_of(struct task_struct *p)
+{
+	void *data = p->saakm.event.data;
+
+	return data ? container_of(data, struct saakm_data, bytes[0]) : NULL;
 }
 
 static void saakm_set_membership(struct task_struct *p,
@@ -81,11 +88,11 @@ static void saakm_list_member(struct task_struct *p)
  * @p leaves its policy, whatever its state. It must not be enqueued in our
  * class. The caller frees what is returned, without the runqueue lock.
  */
-struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
+static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *policy = st->policy;
-	void *data = st->event.data;
+	struct saakm_data *data = saakm_data_of(p);
 
 	lockdep_assert_rq_held(rq);
 	WARN_ON_ONCE(st->on_rq);
@@ -101,7 +108,7 @@ struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 	WRITE_ONCE(st->policy, NULL);
 	st->id = 0;
 	st->event.data = NULL;
-	return data ? container_of(data, struct saakm_data, bytes[0]) : NULL;
+	return data;
 }
 
 /* sched_setattr() */
@@ -114,23 +121,17 @@ static int saakm_setsched_target(struct saakm_setsched *s,
 	struct saakm_policy *policy = saakm_policy_by_id(id);
 	int ret;
 
-	if (!policy || READ_ONCE(policy->dying)) {
-		saakm_refuse("sched_setattr: no policy has the id %u", id);
-		return -ESRCH;
-	}
+	if (!policy || READ_ONCE(policy->dying))
+		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u", id);
 	if (user && policy->flags & SAAKM_POLICY_PRIVILEGED &&
-	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE)) {
-		saakm_refuse("sched_setattr: policy %s takes CAP_SYS_NICE",
-			     policy->name);
-		return -EPERM;
-	}
+	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
+		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
+				    policy->name);
 	if (policy->routines->checkparam_attr && !s->keep) {
 		ret = policy->routines->checkparam_attr(policy, attr);
-		if (ret) {
-			saakm_refuse("sched_setattr: policy %s refused the parameters (%d)",
-				     policy->name, ret);
-			return ret;
-		}
+		if (ret)
+			return saakm_refuse(ret, "sched_setattr: policy %s refused the parameters (%d)",
+					    policy->name, ret);
 	}
 	s->target = policy;
 	if (READ_ONCE(p->saakm.policy) != policy)
@@ -161,7 +162,7 @@ int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 {
 	if (!s->target)
 		return 0;
-	/* A dead thread will not pass __saakm_task_dead() again. */
+	/* A dead thread will not pass saakm_task_dead() again. */
 	if (READ_ONCE(p->__state) == TASK_DEAD)
 		return -ESRCH;
 	if (p->saakm.policy != s->target &&
@@ -171,9 +172,8 @@ int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 }
 
 /* @p is dequeued and has its new parameters, p->policy among them. */
-void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
-			    struct task_struct *p,
-			    const struct sched_attr *attr)
+void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
+			  struct task_struct *p, const struct sched_attr *attr)
 {
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *target = s->target;
@@ -191,11 +191,7 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	if (s->keep)
 		return;
 	st->param = attr->sched_saakm_param;
-	if (target->routines->setparam_attr) {
-		saakm_enter(target, SAAKM_H_setparam_attr, p, cpu_of(rq));
-		target->routines->setparam_attr(target, &st->event, attr);
-		saakm_leave();
-	}
+	saakm_event(setparam_attr, target, p, cpu_of(rq), &st->event, attr);
 }
 
 void saakm_setsched_done(struct saakm_setsched *s)
@@ -241,12 +237,9 @@ int saakm_fork(struct task_struct *p)
 		return 0;
 
 	percpu_down_read(&saakm_fork_rwsem);
-	scoped_guard(rcu) {
+	scoped_guard(rcu)
 		policy = saakm_policy_by_id(id);
-		if (policy && READ_ONCE(policy->dying))
-			policy = NULL;
-	}
-	if (!policy) {
+	if (!policy || READ_ONCE(policy->dying)) {
 		percpu_up_read(&saakm_fork_rwsem);
 		p->policy = SCHED_NORMAL;
 		return 0;
@@ -265,16 +258,10 @@ int saakm_fork(struct task_struct *p)
 /* The child will not be; nobody has seen it. */
 void saakm_cancel_fork(struct task_struct *p)
 {
-	struct saakm_task *st = &p->saakm;
-	void *data = st->event.data;
-
-	if (!st->forking)
+	if (!p->saakm.forking)
 		return;
-	st->forking = false;
-	st->policy = NULL;
-	st->event.data = NULL;
-	if (data)
-		kfree(container_of(data, struct saakm_data, bytes[0]));
+	kfree(saakm_data_of(p));
+	memset(&p->saakm, 0, sizeof(p->saakm));
 	percpu_up_read(&saakm_fork_rwsem);
 }
 
@@ -288,12 +275,14 @@ void saakm_post_fork(struct task_struct *p)
 }
 
 /* After the last switch away from @p, in whatever class it died. */
-void __saakm_task_dead(struct task_struct *p)
+void saakm_task_dead(struct task_struct *p)
 {
 	struct saakm_data *data = NULL;
 	struct rq_flags rf;
 	struct rq *rq;
 
+	if (!p->saakm.policy)
+		return;
 	rq = task_rq_lock(p, &rf);
 	if (p->saakm.policy) {
 		update_rq_clock(rq);
@@ -329,7 +318,7 @@ static void saakm_evict(struct task_struct *p, struct saakm_policy *policy)
 }
 
 /* Nobody can join any more, see saakm_wait_joiners(). */
-void saakm_evict_all(struct saakm_policy *policy)
+static void saakm_evict_all(struct saakm_policy *policy)
 {
 	struct task_struct *p;
 

@@ -20,37 +20,27 @@ static enum topology_kind saakm_domain_kind(const struct sched_domain *sd)
 	return TOPOLOGY_PACKAGE;
 }
 
-static void saakm_free_levels(struct topology_level *level)
-{
-	while (level) {
-		struct topology_level *next =
-			rcu_dereference_protected(level->next, true);
-
-		kfree(level);
-		level = next;
-	}
-}
-
 /* NULL for a CPU without domains, and without memory: policies must cope. */
 static struct topology_level *saakm_build_levels(int cpu)
 {
-	struct topology_level *first = NULL, *level, *last = NULL;
+	struct topology_level *levels;
 	struct sched_domain *sd;
+	int n = 0;
 
 	guard(rcu)();
+	for_each_domain(cpu, sd)
+		n++;
+	levels = n ? kcalloc(n, sizeof(*levels), GFP_ATOMIC) : NULL;
+	if (!levels)
+		return NULL;
+	n = 0;
 	for_each_domain(cpu, sd) {
-		level = kzalloc(sizeof(*level), GFP_ATOMIC);
-		if (!level)
-			break;
-		level->kind = saakm_domain_kind(sd);
-		cpumask_copy(&level->cores, sched_domain_span(sd));
-		if (last)
-			RCU_INIT_POINTER(last->next, level);
-		else
-			first = level;
-		last = level;
+		levels[n].kind = saakm_domain_kind(sd);
+		cpumask_copy(&levels[n].cores, sched_domain_span(sd));
+		levels[n].next = sd->parent ? &levels[n + 1] : NULL;
+		n++;
 	}
-	return first;
+	return levels;
 }
 
 /* The scheduling domains have been rebuilt. Called under sched_domains_mutex. */
@@ -65,10 +55,10 @@ void saakm_update_topology(void)
 	for_each_possible_cpu(cpu)
 		old[cpu] = rcu_replace_pointer(per_cpu(topology_levels, cpu),
 					       saakm_build_levels(cpu), true);
-	/* Nothing to wait for at boot, when it would be early to. */
+	/* At boot there is nothing to wait for, and it would be early to. */
 	if (system_state == SYSTEM_RUNNING)
 		synchronize_rcu();
 	for_each_possible_cpu(cpu)
-		saakm_free_levels(old[cpu]);
+		kfree(old[cpu]);
 	kfree(old);
 }
