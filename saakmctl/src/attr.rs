@@ -177,7 +177,11 @@ fn explain(host: &Host, tid: i32, request: &Request, nice: i32, errno: Errno) ->
         }
         Errno::EPERM => explain_permission(host, tid, request, nice, what),
         Errno::ENOMEM => Failure::new(what, "the kernel has no memory for the policy's data"),
-        errno => Failure::new(what, refusal(host, errno.desc())),
+        errno if saakm => {
+            let why = format!("it was refused ({errno:?}: {})", errno.desc());
+            Failure::new(what, refusal(host, &why))
+        }
+        errno => Failure::new(what, errno.desc()),
     }
 }
 
