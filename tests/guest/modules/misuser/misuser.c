@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * misuser: a FIFO that makes the wrong move which `mode` names, again and
+ * again, and otherwise does its job: whatever the class refuses, threads must
+ * get on. `refused` counts the calls that said so.
+ */
+#include <linux/module.h>
+#include <linux/saakm.h>
+#include <linux/sched/task.h>
+
+static char *mode = "";
+module_param(mode, charp, 0444);
+
+static atomic_t nr_refused = ATOMIC_INIT(0);
+static atomic_t nr_accepted = ATOMIC_INIT(0);
+module_param_named(refused, nr_refused.counter, int, 0444);
+module_param_named(accepted, nr_accepted.counter, int, 0444);
+
+static DEFINE_PER_CPU(struct saakm_rq, misuser_rq);
+static struct saakm_rq uninitialised;
+/* A thread that sleeps, on its CPU, for handlers to meddle with. */
+static DEFINE_PER_CPU(struct task_struct *, sleeper);
+
+static bool is(const char *wanted)
+{
+	return !strcmp(mode, wanted);
+}
+
+static void wrong(int ret)
+{
+	atomic_inc(ret < 0 ? &nr_refused : &nr_accepted);
+}
+
+static void wrong_state(struct task_struct *task, enum saakm_state state,
+			struct core_event *core, struct saakm_rq *rq)
+{
+	wrong(change_state(task, state, core->id, rq));
+}
+
+static struct saakm_rq *own_rq(struct core_event *core)
+{
+	return &per_cpu(misuser_rq, core->id);
+}
+
+static int other_cpu(struct core_event *core)
+{
+	return (core->id + 1) % num_online_cpus();
+}
+
+static void locked_calls(struct task_struct *task, struct core_event *core)
+{
+	int cpu = other_cpu(core);
+	struct saakm_rq *rq = &per_cpu(misuser_rq, cpu);
+
+	if (is("steal_locked"))
+		wrong(saakm_steal(own_rq(core), cpu, rq, 1, NULL));
+	else if (is("move_locked"))
+		wrong(saakm_move_task(task, cpu, rq));
+}
+
+/* True if the thread is not to be placed any more. */
+static bool place_wrongly(struct task_struct *task, struct core_event *core)
+{
+	int cpu = other_cpu(core);
+	struct saakm_rq *foreign = &per_cpu(misuser_rq, cpu);
+
+	if (is("place_foreign"))
+		wrong_state(task, SAAKM_READY, core, foreign);
+	else if (is("place_cpu"))
+		wrong(change_state(task, SAAKM_READY, cpu, foreign));
+	else if (is("place_null"))
+		wrong_state(task, SAAKM_READY, core, NULL);
+	else if (is("place_uninitialised"))
+		wrong_state(task, SAAKM_READY, core, &uninitialised);
+	else if (is("place_running"))
+		wrong_state(task, SAAKM_RUNNING, core, NULL);
+	else if (is("place_nonsense"))
+		wrong_state(task, 99, core, own_rq(core));
+	else if (!is("place_never"))
+		return false;
+	return true;
+}
+
+static void mis_place(struct saakm_policy *policy, struct process_event *event,
+		      struct core_event *core)
+{
+	struct task_struct *asleep = per_cpu(sleeper, core->id);
+
+	locked_calls(event->task, core);
+	if (is("place_sleeper") && asleep && asleep != event->task &&
+	    saakm_task_state(asleep) == SAAKM_BLOCKED)
+		wrong_state(asleep, SAAKM_READY, core, own_rq(core));
+	if (place_wrongly(event->task, core))
+		return;
+	change_state(event->task, SAAKM_READY, core->id, own_rq(core));
+	if (is("place_twice"))
+		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
+}
+
+static void mis_end(struct saakm_policy *policy, struct process_event *event,
+		    struct core_event *core)
+{
+	if (is("end_ready"))
+		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
+}
+
+static int mis_prepare(struct saakm_policy *policy, struct process_event *event)
+{
+	return is("prepare_9999") ? 9999 : is("prepare_negative") ? -7 : event->prev_cpu;
+}
+
+static void mis_block(struct saakm_policy *policy, struct process_event *event,
+		      struct core_event *core)
+{
+	struct task_struct *waiting = saakm_rq_first(own_rq(core));
+
+	if (is("block_ready"))
+		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
+	else if (is("block_queue"))
+		wrong_state(event->task, SAAKM_BLOCKED, core, own_rq(core));
+	else if (is("block_waiting") && waiting && waiting != event->task)
+		wrong_state(waiting, SAAKM_BLOCKED, core, NULL);
+	if (!per_cpu(sleeper, core->id))
+		per_cpu(sleeper, core->id) = get_task_struct(event->task);
+}
+
+static void mis_tick(struct saakm_policy *policy, struct process_event *event,
+		     struct core_event *core)
+{
+	locked_calls(event->task, core);
+	if (is("tick_ready"))
+		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
+	else if (is("tick_blocked"))
+		wrong_state(event->task, SAAKM_BLOCKED, core, NULL);
+	else if (is("tick_terminated"))
+		wrong_state(event->task, SAAKM_TERMINATED, core, NULL);
+	else if (is("tick_waiting") && saakm_rq_first(own_rq(core)))
+		wrong_state(saakm_rq_first(own_rq(core)), SAAKM_READY_TICK, core, NULL);
+	else
+		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
+}
+
+static void mis_running(struct saakm_policy *policy, struct process_event *event,
+			struct core_event *core)
+{
+	if (is("running_blocked"))
+		wrong_state(event->task, SAAKM_BLOCKED, core, NULL);
+}
+
+static void mis_terminate(struct saakm_policy *policy, struct process_event *event,
+			  struct core_event *core)
+{
+	if (is("terminate_ready"))
+		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
+}
+
+static struct task_struct *mis_schedule(struct saakm_policy *policy, struct core_event *core)
+{
+	struct task_struct *next = saakm_curr(core) ?: saakm_rq_first(own_rq(core));
+	struct task_struct *asleep = per_cpu(sleeper, core->id);
+
+	if (is("schedule_null"))
+		return NULL;
+	if (is("schedule_sleeper") && asleep && saakm_task_state(asleep) == SAAKM_BLOCKED) {
+		atomic_inc(&nr_refused);
+		return asleep;
+	}
+	if (is("schedule_blocked") && next)
+		wrong_state(next, SAAKM_BLOCKED, core, NULL);
+	else if (is("schedule_running") && next)
+		wrong_state(next, SAAKM_RUNNING, core, NULL);
+	return next;
+}
+
+static void mis_balance(struct saakm_policy *policy, struct core_event *core)
+{
+	int cpu = other_cpu(core);
+
+	/* Wrong are the arguments here, not the place. */
+	if (is("steal_own"))
+		wrong(saakm_steal(own_rq(core), core->id, own_rq(core), 1, NULL));
+	else if (is("steal_foreign"))
+		wrong(saakm_steal(&per_cpu(misuser_rq, cpu), core->id,
+				  &per_cpu(misuser_rq, cpu), 1, NULL));
+	else if (is("move_nowhere"))
+		wrong(saakm_move_task(current, 9999, own_rq(core)));
+}
+
+static int mis_init(struct saakm_policy *policy)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		saakm_runqueue_init(&per_cpu(misuser_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
+	return 0;
+}
+
+static void mis_free(struct saakm_policy *policy)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (per_cpu(sleeper, cpu))
+			put_task_struct(per_cpu(sleeper, cpu));
+	}
+}
+
+static const struct saakm_module_routines misuser_routines = {
+	.init			= mis_init,
+	.free_metadata		= mis_free,
+	.new_prepare		= mis_prepare,
+	.new_place		= mis_place,
+	.new_end		= mis_end,
+	.unblock_prepare	= mis_prepare,
+	.unblock_place		= mis_place,
+	.unblock_end		= mis_end,
+	.block			= mis_block,
+	.tick			= mis_tick,
+	.running		= mis_running,
+	.terminate		= mis_terminate,
+	.schedule		= mis_schedule,
+	.balancing_select	= mis_balance,
+};
+
+static struct saakm_policy misuser = {
+	.name			= "misuser",
+	.routines		= &misuser_routines,
+	.owner			= THIS_MODULE,
+	.balance_interval_ms	= 20,
+};
+module_saakm_policy(misuser);
+MODULE_DESCRIPTION("SaaKM test: wrong moves");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mover: a FIFO whose threads are moved by hand. Write to the files in
+ * /sys/kernel/debug/mover; the write returns what the class answered.
+ *	move	"PID CPU [RQ_CPU]"	saakm_move_task() to a queue of RQ_CPU
+ *	steal	"FROM TO MAX PARAM"	saakm_steal() of threads with this
+ *					parameter (0: of all); stolen says how many
+ */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/saakm.h>
+#include <linux/sched/task.h>
+#include <linux/uaccess.h>
+
+static int stolen;
+module_param(stolen, int, 0444);
+
+static DEFINE_PER_CPU(struct saakm_rq, mover_rq);
+static u32 wanted_param;
+
+static bool wanted(struct task_struct *task)
+{
+	return saakm_task_param(task) == wanted_param;
+}
+
+static void mover_place(struct saakm_policy *policy, struct process_event *event,
+			struct core_event *core)
+{
+	change_state(event->task, SAAKM_READY, core->id, &per_cpu(mover_rq, core->id));
+}
+
+static struct task_struct *mover_schedule(struct saakm_policy *policy, struct core_event *core)
+{
+	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(mover_rq, core->id));
+}
+
+static int mover_init(struct saakm_policy *policy)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		saakm_runqueue_init(&per_cpu(mover_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
+	return 0;
+}
+
+static const struct saakm_module_routines mover_routines = {
+	.init		= mover_init,
+	.new_place	= mover_place,
+	.unblock_place	= mover_place,
+	.schedule	= mover_schedule,
+};
+
+static struct saakm_policy mover = {
+	.name = "mover", .routines = &mover_routines, .owner = THIS_MODULE,
+};
+
+static int move(const char *words)
+{
+	int pid, cpu, rq_cpu, ret, found = sscanf(words, "%d %d %d", &pid, &cpu, &rq_cpu);
+	struct task_struct *task;
+
+	if (found < 2)
+		return -ENOMSG;
+	if (found < 3)
+		rq_cpu = cpu;
+	task = get_pid_task(find_vpid(pid), PIDTYPE_PID);
+	if (!task)
+		return -ENOMSG;
+	ret = saakm_move_task(task, cpu, &per_cpu(mover_rq, rq_cpu));
+	put_task_struct(task);
+	return ret;
+}
+
+static int pull(const char *words)
+{
+	int from, to, max, param;
+
+	if (sscanf(words, "%d %d %d %d", &from, &to, &max, &param) != 4)
+		return -ENOMSG;
+	wanted_param = param;
+	stolen = saakm_steal(&per_cpu(mover_rq, from), to, &per_cpu(mover_rq, to), max,
+			     param ? wanted : NULL);
+	return min(stolen, 0);
+}
+
+static ssize_t mover_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	int (*act)(const char *words) = file->private_data;
+	char words[64] = {};
+	int ret;
+
+	if (count >= sizeof(words) || copy_from_user(words, buf, count))
+		return -EFAULT;
+	scoped_guard(rcu)
+		ret = act(words);
+	return ret ?: count;
+}
+
+static const struct file_operations mover_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.write	= mover_write,
+};
+
+static struct dentry *directory;
+
+static int __init mover_module_init(void)
+{
+	int ret = saakm_add_policy(&mover);
+
+	if (ret)
+		return ret;
+	directory = debugfs_create_dir("mover", NULL);
+	debugfs_create_file("move", 0200, directory, move, &mover_fops);
+	debugfs_create_file("steal", 0200, directory, pull, &mover_fops);
+	return 0;
+}
+
+static void __exit mover_module_exit(void)
+{
+	debugfs_remove_recursive(directory);
+	saakm_remove_policy(&mover);
+}
+
+module_init(mover_module_init);
+module_exit(mover_module_exit);
+MODULE_DESCRIPTION("SaaKM test: moves threads on request");
+MODULE_LICENSE("GPL");

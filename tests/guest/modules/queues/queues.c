@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * queues: one runqueue per CPU, of the type that `type` names, ordered by
+ * `key`. It walks the queue at every election and tick and checks it against
+ * what the API promises: sorted, equal keys in order of arrival, and as many
+ * threads as nr_tasks says.
+ */
+#include <linux/module.h>
+#include <linux/saakm.h>
+
+static char *type = "fifo";
+module_param(type, charp, 0444);
+MODULE_PARM_DESC(type, "fifo, list or rbtree");
+
+static char *key = "param";
+module_param(key, charp, 0444);
+MODULE_PARM_DESC(key, "param or nice");
+
+static atomic_t nr_walks = ATOMIC_INIT(0);
+static atomic_t nr_unsorted = ATOMIC_INIT(0);
+static atomic_t nr_unordered = ATOMIC_INIT(0);
+static atomic_t nr_miscounted = ATOMIC_INIT(0);
+static int longest;
+module_param_named(walks, nr_walks.counter, int, 0444);
+module_param_named(unsorted, nr_unsorted.counter, int, 0444);
+module_param_named(unordered, nr_unordered.counter, int, 0444);
+module_param_named(miscounted, nr_miscounted.counter, int, 0444);
+module_param(longest, int, 0444);
+
+struct queues_task {
+	u64	arrival;	/* 0: it changed its key while it waited */
+};
+
+struct queues_cpu {
+	struct saakm_rq	rq;
+	u64		arrivals;
+	unsigned int	queued;		/* as we count them */
+};
+
+static DEFINE_PER_CPU(struct queues_cpu, queues_cpus);
+static bool by_nice, is_fifo;
+
+static int queues_order(const struct task_struct *a, const struct task_struct *b)
+{
+	if (by_nice)
+		return a->static_prio - b->static_prio;
+	return saakm_task_param(a) < saakm_task_param(b) ? -1 :
+	       saakm_task_param(a) > saakm_task_param(b);
+}
+
+static void check(struct core_event *core)
+{
+	struct saakm_rq *rq = &per_cpu(queues_cpus, core->id).rq;
+	struct task_struct *task, *last = NULL;
+	unsigned int count = 0;
+
+	saakm_for_each_task(task, rq) {
+		int order = !last || is_fifo ? 0 : queues_order(last, task);
+
+		count++;
+		if (order > 0)
+			atomic_inc(&nr_unsorted);
+		if (last && !order) {
+			u64 a = ((struct queues_task *)saakm_task_data(last))->arrival;
+			u64 b = ((struct queues_task *)saakm_task_data(task))->arrival;
+
+			if (a && b && a > b)
+				atomic_inc(&nr_unordered);
+		}
+		last = task;
+	}
+	if (count != rq->nr_tasks)
+		atomic_inc(&nr_miscounted);
+	if (count > READ_ONCE(longest))
+		WRITE_ONCE(longest, count);
+	atomic_inc(&nr_walks);
+}
+
+static void queues_place(struct saakm_policy *policy, struct process_event *event,
+			 struct core_event *core)
+{
+	struct queues_cpu *qcpu = &per_cpu(queues_cpus, core->id);
+	struct queues_task *data = event->data;
+
+	data->arrival = ++qcpu->arrivals;
+	change_state(event->task, SAAKM_READY, core->id, &qcpu->rq);
+	check(core);
+}
+
+static void queues_attr_changed(struct saakm_policy *policy, struct process_event *event,
+				struct core_event *core)
+{
+	struct queues_task *data = event->data;
+
+	data->arrival = 0;
+	check(core);
+}
+
+static void queues_tick(struct saakm_policy *policy, struct process_event *event,
+			struct core_event *core)
+{
+	check(core);
+}
+
+static struct task_struct *queues_schedule(struct saakm_policy *policy,
+					   struct core_event *core)
+{
+	check(core);
+	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(queues_cpus, core->id).rq);
+}
+
+static int queues_init(struct saakm_policy *policy)
+{
+	enum saakm_rq_type kind;
+	int cpu, ret;
+
+	by_nice = !strcmp(key, "nice");
+	is_fifo = !strcmp(type, "fifo");
+	kind = is_fifo ? SAAKM_RQ_FIFO : !strcmp(type, "list") ? SAAKM_RQ_LIST : SAAKM_RQ_RBTREE;
+	for_each_possible_cpu(cpu) {
+		ret = saakm_runqueue_init(&per_cpu(queues_cpus, cpu).rq, cpu, kind,
+					  is_fifo ? NULL : queues_order);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static const struct saakm_module_routines queues_routines = {
+	.init		= queues_init,
+	.new_place	= queues_place,
+	.unblock_place	= queues_place,
+	.attr_changed	= queues_attr_changed,
+	.tick		= queues_tick,
+	.schedule	= queues_schedule,
+};
+
+static struct saakm_policy queues = {
+	.name		= "queues",
+	.routines	= &queues_routines,
+	.owner		= THIS_MODULE,
+	.task_size	= sizeof(struct queues_task),
+};
+
+/* What saakm_runqueue_init() must refuse: a bit for each that it did not. */
+static unsigned int __init wrong_inits(void)
+{
+	struct saakm_rq rq;
+
+	return (saakm_runqueue_init(&rq, 0, SAAKM_RQ_FIFO, queues_order) != -EINVAL) |
+	       (saakm_runqueue_init(&rq, 0, SAAKM_RQ_LIST, NULL) != -EINVAL) << 1 |
+	       (saakm_runqueue_init(&rq, 0, SAAKM_RQ_RBTREE, NULL) != -EINVAL) << 2 |
+	       (saakm_runqueue_init(&rq, 9999, SAAKM_RQ_FIFO, NULL) != -EINVAL) << 3 |
+	       (saakm_runqueue_init(&rq, -1, SAAKM_RQ_FIFO, NULL) != -EINVAL) << 4 |
+	       (saakm_runqueue_init(&rq, 0, 7, queues_order) != -EINVAL) << 5;
+}
+
+static int __init queues_module_init(void)
+{
+	unsigned int missed = wrong_inits();
+
+	if (missed) {
+		pr_err("queues: saakm_runqueue_init() accepted nonsense: %#x\n", missed);
+		return -EBADE;
+	}
+	return saakm_add_policy(&queues);
+}
+
+static void __exit queues_module_exit(void)
+{
+	saakm_remove_policy(&queues);
+}
+
+module_init(queues_module_init);
+module_exit(queues_module_exit);
+MODULE_DESCRIPTION("SaaKM test: checks its runqueues");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * recorder: a round robin that answers every event there is, and writes down
+ * each call. Handlers run under runqueue locks, so a line is a slot in an
+ * array, claimed by an atomic: its index is also the order of the calls.
+ *
+ * /sys/kernel/debug/recorder/events: read it, or write to it to start afresh.
+ */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/saakm.h>
+#include <linux/seq_file.h>
+#include <linux/vmalloc.h>
+
+#define NR_LINES	(1 << 17)
+#define REFUSED_PARAM	13
+#define SHOWN_RUNTIME	4242424242ull
+
+/* What is recorded, a bit each. */
+enum recorder_group {
+	GROUP_THREAD	= 1 << 0,
+	GROUP_CORE	= 1 << 1,
+	GROUP_SCHEDULE	= 1 << 2,
+	GROUP_POLICY	= 1 << 3,
+};
+
+static unsigned int groups = GROUP_THREAD | GROUP_POLICY;
+module_param(groups, uint, 0644);
+MODULE_PARM_DESC(groups, "record: 1 threads, 2 cores, 4 schedule, 8 the policy");
+
+static unsigned int slice_us = 4000;
+module_param(slice_us, uint, 0644);
+
+static int prepare_cpu = -1;
+module_param(prepare_cpu, int, 0644);
+MODULE_PARM_DESC(prepare_cpu, "what *_prepare answer; -1: the previous CPU");
+
+static bool preempt;
+module_param(preempt, bool, 0644);
+MODULE_PARM_DESC(preempt, "what wakeup_preempt answers");
+
+static bool steal;
+module_param(steal, bool, 0644);
+MODULE_PARM_DESC(steal, "newly_idle pulls a thread");
+
+static int priority;
+module_param(priority, int, 0444);
+
+static bool privileged;
+module_param(privileged, bool, 0444);
+
+static unsigned int interval_ms = 20;
+module_param(interval_ms, uint, 0444);
+
+struct recorder_line {
+	const char	*event;
+	u64		time_ns;
+	int		core;
+	int		pid;
+	int		state;
+	int		flags;
+	int		prev_cpu;
+	int		waker_cpu;
+	int		seen;
+	bool		complete;
+};
+
+struct recorder_task {
+	unsigned int	seen;		/* events so far: the class gave us zeroes */
+	u64		start_ns;
+};
+
+static struct recorder_line *lines;
+static atomic_t nr_lines = ATOMIC_INIT(0);
+static DEFINE_PER_CPU(struct saakm_rq, recorder_rq);
+
+static struct recorder_line *claim(const char *event, int core)
+{
+	struct recorder_line *line;
+	int n = atomic_inc_return(&nr_lines) - 1;
+
+	if (n >= NR_LINES)
+		return NULL;
+	line = &lines[n];
+	*line = (struct recorder_line) {
+		.event = event, .time_ns = ktime_get_mono_fast_ns(), .core = core,
+		.state = -1, .prev_cpu = -1, .waker_cpu = -1, .seen = -1,
+	};
+	return line;
+}
+
+static void finish(struct recorder_line *line)
+{
+	if (line)
+		smp_store_release(&line->complete, true);
+}
+
+static void record(enum recorder_group group, const char *event, int core)
+{
+	if (groups & group)
+		finish(claim(event, core));
+}
+
+static void record_thread(const char *event, const struct process_event *pe, int core)
+{
+	const struct recorder_task *data = pe->data;
+	struct recorder_line *line;
+
+	if (!(groups & GROUP_THREAD))
+		return;
+	line = claim(event, core);
+	if (!line)
+		return;
+	line->pid = pe->task->pid;
+	line->state = saakm_task_state(pe->task);
+	line->flags = pe->flags;
+	line->prev_cpu = pe->prev_cpu;
+	line->waker_cpu = pe->waker_cpu;
+	line->seen = data->seen;
+	finish(line);
+}
+
+/* A handler under the runqueue lock may write to the thread's data. */
+static void record_locked(const char *event, const struct process_event *pe,
+			  const struct core_event *core)
+{
+	struct recorder_task *data = pe->data;
+
+	record_thread(event, pe, core->id);
+	data->seen++;
+}
+
+static void place(struct process_event *pe, struct core_event *core)
+{
+	change_state(pe->task, SAAKM_READY, core->id, &per_cpu(recorder_rq, core->id));
+}
+
+/* Threads */
+
+static int prepare(struct process_event *pe)
+{
+	return prepare_cpu >= 0 ? prepare_cpu : pe->prev_cpu;
+}
+
+static int rec_new_prepare(struct saakm_policy *policy, struct process_event *pe)
+{
+	record_thread("new_prepare", pe, -1);
+	return prepare(pe);
+}
+
+static void rec_new_place(struct saakm_policy *policy, struct process_event *pe,
+			  struct core_event *core)
+{
+	record_locked("new_place", pe, core);
+	place(pe, core);
+}
+
+static int rec_unblock_prepare(struct saakm_policy *policy, struct process_event *pe)
+{
+	record_thread("unblock_prepare", pe, -1);
+	return prepare(pe);
+}
+
+static void rec_unblock_place(struct saakm_policy *policy, struct process_event *pe,
+			      struct core_event *core)
+{
+	record_locked("unblock_place", pe, core);
+	place(pe, core);
+}
+
+static void rec_requeue(struct saakm_policy *policy, struct process_event *pe,
+			struct core_event *core)
+{
+	record_locked("requeue", pe, core);
+	place(pe, core);
+}
+
+#define SIMPLE_EVENT(name)						\
+static void rec_##name(struct saakm_policy *policy,			\
+		       struct process_event *pe, struct core_event *core) \
+{									\
+	record_locked(#name, pe, core);					\
+}
+SIMPLE_EVENT(new_end)
+SIMPLE_EVENT(unblock_end)
+SIMPLE_EVENT(block)
+SIMPLE_EVENT(yield)
+SIMPLE_EVENT(attr_changed)
+SIMPLE_EVENT(terminate)
+
+static void rec_running(struct saakm_policy *policy, struct process_event *pe,
+			struct core_event *core)
+{
+	struct recorder_task *data = pe->data;
+
+	record_locked("running", pe, core);
+	data->start_ns = saakm_task_runtime_ns(pe->task);
+}
+
+static void rec_tick(struct saakm_policy *policy, struct process_event *pe,
+		     struct core_event *core)
+{
+	struct recorder_task *data = pe->data;
+	u64 ran_ns = saakm_task_runtime_ns(pe->task) - data->start_ns;
+
+	record_locked("tick", pe, core);
+	if (ran_ns >= (u64)slice_us * NSEC_PER_USEC && per_cpu(recorder_rq, core->id).nr_tasks)
+		change_state(pe->task, SAAKM_READY_TICK, core->id, NULL);
+}
+
+static bool rec_wakeup_preempt(struct saakm_policy *policy, struct task_struct *running,
+			       struct task_struct *woken)
+{
+	struct recorder_line *line;
+
+	if (groups & GROUP_THREAD) {
+		line = claim("wakeup_preempt", task_cpu(woken));
+		if (line) {
+			line->pid = woken->pid;
+			line->state = saakm_task_state(woken);
+			line->prev_cpu = running->pid;
+			finish(line);
+		}
+	}
+	return preempt;
+}
+
+static struct task_struct *rec_schedule(struct saakm_policy *policy, struct core_event *core)
+{
+	struct task_struct *next;
+
+	next = saakm_curr(core) ?: saakm_rq_first(&per_cpu(recorder_rq, core->id));
+	record(GROUP_SCHEDULE, "schedule", core->id);
+	return next;
+}
+
+/* Cores */
+
+static void rec_newly_idle(struct saakm_policy *policy, struct core_event *core)
+{
+	struct saakm_rq *to = &per_cpu(recorder_rq, core->id);
+	int cpu;
+
+	record(GROUP_CORE, "newly_idle", core->id);
+	if (!steal)
+		return;
+	for_each_online_cpu(cpu) {
+		if (cpu != core->id &&
+		    saakm_steal(&per_cpu(recorder_rq, cpu), core->id, to, 1, NULL) > 0)
+			return;
+	}
+}
+
+#define CORE_EVENT(name)						\
+static void rec_##name(struct saakm_policy *policy, struct core_event *core) \
+{									\
+	record(GROUP_CORE, #name, core->id);				\
+}
+CORE_EVENT(enter_idle)
+CORE_EVENT(exit_idle)
+CORE_EVENT(balancing_select)
+CORE_EVENT(core_entry)
+CORE_EVENT(core_exit)
+
+/* The policy */
+
+static int rec_init(struct saakm_policy *policy)
+{
+	int cpu;
+
+	record(GROUP_POLICY, "init", -1);
+	for_each_possible_cpu(cpu)
+		saakm_runqueue_init(&per_cpu(recorder_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
+	return 0;
+}
+
+static void rec_free_metadata(struct saakm_policy *policy)
+{
+	pr_info("recorder: free_metadata\n");
+}
+
+static int rec_checkparam_attr(struct saakm_policy *policy, const struct sched_attr *attr)
+{
+	record(GROUP_POLICY, "checkparam_attr", -1);
+	return attr->sched_saakm_param == REFUSED_PARAM ? -ERANGE : 0;
+}
+
+static void rec_setparam_attr(struct saakm_policy *policy, struct process_event *pe,
+			      const struct sched_attr *attr)
+{
+	struct recorder_task *data = pe->data;
+
+	record_thread("setparam_attr", pe, attr->sched_saakm_param);
+	data->seen++;
+}
+
+static void rec_getparam_attr(struct saakm_policy *policy, struct process_event *pe,
+			      struct sched_attr *attr)
+{
+	record(GROUP_POLICY, "getparam_attr", -1);
+	attr->sched_runtime = SHOWN_RUNTIME;
+}
+
+static const struct saakm_module_routines recorder_routines = {
+	.new_prepare		= rec_new_prepare,
+	.new_place		= rec_new_place,
+	.new_end		= rec_new_end,
+	.unblock_prepare	= rec_unblock_prepare,
+	.unblock_place		= rec_unblock_place,
+	.unblock_end		= rec_unblock_end,
+	.requeue		= rec_requeue,
+	.block			= rec_block,
+	.yield			= rec_yield,
+	.tick			= rec_tick,
+	.running		= rec_running,
+	.attr_changed		= rec_attr_changed,
+	.terminate		= rec_terminate,
+	.wakeup_preempt		= rec_wakeup_preempt,
+	.schedule		= rec_schedule,
+	.newly_idle		= rec_newly_idle,
+	.enter_idle		= rec_enter_idle,
+	.exit_idle		= rec_exit_idle,
+	.balancing_select	= rec_balancing_select,
+	.core_entry		= rec_core_entry,
+	.core_exit		= rec_core_exit,
+	.init			= rec_init,
+	.free_metadata		= rec_free_metadata,
+	.checkparam_attr	= rec_checkparam_attr,
+	.setparam_attr		= rec_setparam_attr,
+	.getparam_attr		= rec_getparam_attr,
+};
+
+static struct saakm_policy recorder = {
+	.name		= "recorder",
+	.routines	= &recorder_routines,
+	.owner		= THIS_MODULE,
+	.task_size	= sizeof(struct recorder_task),
+};
+
+/* The file */
+
+static int events_show(struct seq_file *m, void *v)
+{
+	int i, n = atomic_read(&nr_lines);
+
+	seq_puts(m, "event time_ns core pid state flags prev_cpu waker_cpu seen\n");
+	for (i = 0; i < min(n, NR_LINES); i++) {
+		struct recorder_line *line = &lines[i];
+
+		if (smp_load_acquire(&line->complete))
+			seq_printf(m, "%s %llu %d %d %d %d %d %d %d\n", line->event,
+				   line->time_ns, line->core, line->pid, line->state,
+				   line->flags, line->prev_cpu, line->waker_cpu, line->seen);
+	}
+	if (n > NR_LINES)
+		seq_puts(m, "overflow\n");
+	return 0;
+}
+
+static int events_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, events_show, NULL);
+}
+
+static ssize_t events_write(struct file *file, const char __user *buf, size_t count,
+			    loff_t *pos)
+{
+	/* Writers of lines may still be at work: what they claimed stays unread. */
+	memset(lines, 0, NR_LINES * sizeof(*lines));
+	atomic_set(&nr_lines, 0);
+	return count;
+}
+
+static const struct file_operations events_fops = {
+	.owner		= THIS_MODULE,
+	.open		= events_open,
+	.read		= seq_read,
+	.write		= events_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static struct dentry *directory;
+
+static int __init recorder_init(void)
+{
+	int ret;
+
+	lines = vzalloc(NR_LINES * sizeof(*lines));
+	if (!lines)
+		return -ENOMEM;
+	recorder.priority = priority;
+	recorder.balance_interval_ms = interval_ms;
+	recorder.flags = privileged ? SAAKM_POLICY_PRIVILEGED : 0;
+	ret = saakm_add_policy(&recorder);
+	if (ret) {
+		vfree(lines);
+		return ret;
+	}
+	directory = debugfs_create_dir("recorder", NULL);
+	debugfs_create_file("events", 0600, directory, NULL, &events_fops);
+	return 0;
+}
+
+static void __exit recorder_exit(void)
+{
+	debugfs_remove_recursive(directory);
+	saakm_remove_policy(&recorder);
+	vfree(lines);
+}
+
+module_init(recorder_init);
+module_exit(recorder_exit);
+MODULE_DESCRIPTION("SaaKM test: writes down every event");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Wakeups whose circumstances a policy is told: who, from where, beside whom. */
+#include "subject.h"
+#include <sys/eventfd.h>
+
+static int to_reader[2], to_writer[2];
+
+static void reads(struct subject *self)
+{
+	char byte;
+
+	saakm_join(policy_id);
+	while (read(to_reader[0], &byte, 1) == 1) {
+		self->progress++;
+		if (write(to_writer[1], &byte, 1) != 1)
+			die("write");
+	}
+}
+
+static void writes(struct subject *self)
+{
+	char byte = 0;
+
+	saakm_join(policy_id);
+	for (int i = 0; i < 20; i++)
+		if (write(to_reader[1], &byte, 1) != 1 || read(to_writer[0], &byte, 1) != 1)
+			die("ping");
+	close(to_reader[1]);
+	self->progress = 1;
+}
+
+static void pipe_pair(void)
+{
+	struct subject reader, writer;
+
+	if (pipe(to_reader) || pipe(to_writer))
+		die("pipe");
+	subject_start(&reader, reads, -1);
+	tell("reader", reader.tid);
+	subject_start(&writer, writes, -1);
+	subject_stop(&writer);
+	subject_stop(&reader);
+}
+
+static int event;
+
+static void waits(struct subject *self)
+{
+	uint64_t value;
+
+	saakm_join(policy_id);
+	while (!self->stop) {
+		if (read(event, &value, sizeof(value)) != sizeof(value))
+			die("eventfd");
+		self->progress++;
+	}
+}
+
+static void wake(void)
+{
+	uint64_t one = 1;
+
+	if (write(event, &one, sizeof(one)) != sizeof(one))
+		die("eventfd");
+}
+
+static void remote(void)
+{
+	struct subject s;
+	cpu_set_t set;
+
+	event = eventfd(0, 0);
+	pin(0, 3);
+	subject_start(&s, waits, 1);
+	tell("sleeper", s.tid);
+	AWAIT(in_state(s.tid, "BLOCKED"));
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	CPU_SET(2, &set);
+	if (sched_setaffinity(s.tid, sizeof(set), &set))
+		die("sched_setaffinity");
+	for (uint64_t i = 1; i <= 10; i++) {
+		wake();
+		AWAIT(s.progress == i && in_state(s.tid, "BLOCKED"));
+	}
+	s.stop = 1;
+	wake();
+	subject_stop(&s);
+}
+
+/*
+ * The hog leaves the CPU only if the policy, or a higher class, takes it. In how
+ * many of ten rounds does the woken thread run soon?
+ */
+static void beside(void)
+{
+	struct subject h, w;
+	int soon = 0;
+
+	event = eventfd(0, 0);
+	pin(0, 3);	/* we are of a higher class */
+	subject_start(&w, waits, 1);
+	tell("woken", w.tid);
+	for (int i = 0; i < 10; i++) {
+		uint64_t before = w.progress;
+
+		AWAIT(in_state(w.tid, "BLOCKED"));
+		subject_start(&h, hog, 1);
+		if (!i)
+			tell("hog", h.tid);
+		AWAIT(h.progress && in_state(h.tid, "RUNNING"));
+		wake();
+		sleep_ms(40);
+		soon += w.progress != before;
+		subject_stop(&h);
+		AWAIT(w.progress != before);
+	}
+	tell("soon", soon);
+	w.stop = 1;
+	wake();
+	subject_stop(&w);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct scenario scenarios[] = {
+		{ "pipe", pipe_pair },
+		{ "remote", remote },
+		{ "beside", beside },
+		{ NULL, NULL },
+	};
+
+	return run_scenario(argc, argv, scenarios);
+}
