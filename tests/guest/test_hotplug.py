@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""CPUs go and come under load."""
+
+import pytest
+
+from .support import load_policy, run_ok
+
+POLICIES = ["fifo", "rr", "prio", "vtime"]
+# Every CPU but the first, one after the other.
+ROUND = """
+for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
+	echo 0 >$cpu || exit 1
+	[ $(cat $cpu) = 0 ] || exit 2
+	echo 1 >$cpu || exit 3
+	[ $(cat $cpu) = 1 ] || exit 4
+done
+"""
+# Down to one CPU, and back.
+ALONE = """
+for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do echo 0 >$cpu || exit 1; done
+for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do echo 1 >$cpu || exit 2; done
+"""
+
+
+def _rounds(what: str, count: int) -> str:
+    return f"for round in {' '.join(map(str, range(count)))}; do {what} done"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_each_cpu_under_load(guest, program, policy):
+    load_policy(guest, policy)
+    run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=110)
+
+
+@pytest.mark.parametrize("policy", ["fifo", "rr"])
+def test_down_to_one_cpu(guest, program, policy):
+    load_policy(guest, policy)
+    run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ALONE, 2)}'", timeout=110)
+
+
+def test_with_a_storm_of_affinity(guest, program):
+    """Masks that name CPUs which are going away."""
+    load_policy(guest, "rr")
+    storm = f"{program('storm')} rr affinity 1000"
+    run_ok(guest, f"{program('crowd')} -p rr -n 8 -l 100 -e saakm '{_rounds(ROUND, 3)} & {storm}; wait'", timeout=110)
+
+
+def test_load_and_unload_between(guest, program):
+    """A policy that is loaded while a CPU is offline knows it when it comes."""
+    cpu = "/sys/devices/system/cpu/cpu3/online"
+    run_ok(guest, f"echo 0 >{cpu}")
+    load_policy(guest, "rr")
+    run_ok(guest, f"{program('crowd')} -p rr -l 60 -e saakm 'echo 1 >{cpu}'")
+    run_ok(guest, f"{program('yielder')} rr 10 3")
+    run_ok(guest, f"echo 0 >{cpu}")
+    guest.unload("rr")
+    run_ok(guest, f"echo 1 >{cpu}")
+
+
+@pytest.mark.parametrize("policy", ["fifo", "rr"])
+@pytest.mark.parametrize("kthread", ["ksoftirqd/1", "cpuhp/1"])
+def test_kthread_of_a_cpu(guest, program, policy, kthread):
+    """Threads that CPU hotplug itself depends on."""
+    load_policy(guest, policy)
+    run_ok(guest, f"{program('kthread')} {policy} {kthread} '{_rounds(ROUND, 2)}'", timeout=70)
+
+
+def test_stopper_joins_fails(guest, program):
+    load_policy(guest, "fifo")
+    done = guest.run(f"{program('kthread')} fifo migration/1 true")
+    assert done.status and "cannot join: Invalid argument" in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.limit(600)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_many_rounds(guest, program, policy):
+    load_policy(guest, policy)
+    run_ok(guest, f"{program('crowd')} -p {policy} -n 64 -l 500 -e saakm '{_rounds(ROUND, 30)}'", timeout=520)

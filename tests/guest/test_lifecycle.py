@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Policies come and go under load: programs/reload.c and crowd.c."""
+
+import pytest
+
+from saakm.modules import module_file
+
+from .support import load_policy, policies, run_ok
+
+POLICIES = ["fifo", "rr", "prio", "vtime"]
+
+
+def _reload(guest, program, cycles: int, *names: str) -> None:
+    files = " ".join(str(module_file(guest.kernel, name)) for name in names)
+    run_ok(guest, f"{program('reload')} {cycles} {files}", timeout=190)
+    assert not policies(guest)
+
+
+@pytest.mark.parametrize("policy", ["fifo", "rr"])
+def test_reload_under_load(guest, program, policy):
+    _reload(guest, program, 20, policy)
+
+
+def test_reload_two_at_once(guest, program):
+    _reload(guest, program, 15, "fifo", "vtime")
+
+
+@pytest.mark.long
+@pytest.mark.limit(900)
+@pytest.mark.parametrize("names", [["fifo"], ["rr"], POLICIES], ids="-".join)
+def test_reload_often(guest, program, names):
+    for _ in range(5):
+        _reload(guest, program, 20, *names)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_unload_moves_threads_to_fair(guest, program, policy):
+    load_policy(guest, policy)
+    run_ok(guest, f"{program('crowd')} -p {policy} -n 100 -l 100 -e other 'rmmod {policy}'", timeout=110)
+
+
+def test_unload_with_thousands_of_threads(guest, program):
+    load_policy(guest, "rr")
+    run_ok(guest, f"{program('crowd')} -p rr -n 2000 -l 100 -e other 'rmmod rr'", timeout=110)
+
+
+def test_unload_one_of_two(guest, program):
+    """Threads of the other policy notice nothing."""
+    load_policy(guest, "fifo")
+    load_policy(guest, "rr")
+    inner = f"{program('crowd')} -p rr -l 50 -e other \"rmmod rr\""
+    run_ok(guest, f"{program('crowd')} -p fifo -l 100 -e saakm '{inner}'", timeout=110)
+    assert list(policies(guest)) == ["fifo"]
+
+
+def test_load_beside_fair_hogs(guest, program):
+    """Loading does not wait for CPUs that fair threads keep busy; then SaaKM threads get on."""
+    file = module_file(guest.kernel, "rr")
+    inner = f"insmod {file} && {program('crowd')} -p rr -n 8 -l 80 true && rmmod rr"
+    run_ok(guest, f"{program('crowd')} -n 8 -k 3 -l 100 -e other '{inner}'", timeout=110)
+
+
+def test_loader_is_killed(guest, program):
+    """SIGKILL at any moment of insmod leaves a policy that is loaded, or none."""
+    file = module_file(guest.kernel, "rr")
+    run_ok(
+        guest,
+        f"""
+        for i in 1 2 3 4 5 6 7 8; do
+            insmod {file} & loader=$!
+            busybox usleep $((i * 2000))
+            kill -KILL $loader
+            wait $loader 2>/dev/null
+            rmmod rr 2>/dev/null
+        done
+        insmod {file} || exit 1
+        """,
+    )
+    run_ok(guest, f"{program('crowd')} -p rr -n 8 -e saakm true", timeout=70)

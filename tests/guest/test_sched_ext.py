@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""SaaKM beside sched_ext, with the scheduler of peers/scx_fifo."""
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from saakm import paths
+
+from .support import load_policy, policies, run_ok
+
+SOURCE = paths.REPO / "peers" / "scx_fifo"
+STATE = "/sys/kernel/sched_ext/state"
+
+
+@pytest.fixture(scope="session")
+def scx_fifo() -> Path:
+    digest = hashlib.sha256()
+    for file in sorted(SOURCE.iterdir()):
+        digest.update(file.read_bytes())
+    out = paths.CACHE / "tests" / f"scx_fifo-{digest.hexdigest()[:16]}"
+    out.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["make", "-s", "-C", SOURCE, f"OUT={out}"], check=True)
+    return out / "scx_fifo"
+
+
+@pytest.fixture(params=["", "-p"], ids=["full", "partial"])
+def scx(request, scx_fifo) -> str:
+    return f"{scx_fifo} {request.param}"
+
+
+@pytest.mark.parametrize("policy", ["fifo", "rr"])
+def test_saakm_threads_stay(guest, program, scx, policy):
+    """Loading and unloading it takes every thread out of its class and back."""
+    load_policy(guest, policy)
+    inside = f"for i in 1 2 3; do {scx} sleep 0.1 || exit 1; done"
+    run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{inside}'", timeout=110)
+    joined = policies(guest)[policy]
+    # Nobody left and came back meanwhile.
+    assert joined.new == 24
+
+
+@pytest.mark.parametrize("policy", ["fifo", "rr"])
+def test_saakm_threads_run_beside_it(guest, program, scx, policy):
+    load_policy(guest, policy)
+    crowd = f"{program('crowd')} -l 50 -n 12"
+    run_ok(guest, f"{scx} {crowd} -p {policy} -e saakm true", timeout=110)
+    # Threads of sched_ext and of the policy at once.
+    run_ok(guest, f"{scx} {crowd} '{crowd} -p {policy} -e saakm true'", timeout=110)
+
+
+def test_policy_comes_and_goes(guest, program, scx):
+    """While sched_ext is loaded. Threads of an unloaded policy are sched_ext's if it has all."""
+    load_policy(guest, "rr")
+    inside = f"{program('crowd')} -p rr -l 50 -e other \"rmmod rr\""
+    run_ok(guest, f"{scx} sh -c '{inside}'", timeout=110)
+    load_policy(guest, "rr")
+    run_ok(guest, f"{program('crowd')} -p rr -l 50 -e saakm true", timeout=60)
+    assert run_ok(guest, f"cat {STATE}").strip() == "disabled"
+
+
+def test_threads_switch(guest, program, scx):
+    load_policy(guest, "fifo")
+    load_policy(guest, "rr")
+    run_ok(guest, f"{scx} {program('switching')} -s -n 1500 other ext fifo rr", timeout=110)

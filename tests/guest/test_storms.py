@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""System calls in great numbers on the threads of a policy: programs/storm.c."""
+
+import pytest
+
+from .support import load_policy, policies, run_ok
+
+STORMS = {
+    "affinity": 1500,
+    "nice": 3000,
+    "stop": 2000,
+    "kill": 300,
+    "ptrace": 500,
+    "fork": 1000,
+    "yield": 20000,
+    "cgroup": 400,
+    "migrate_disable": 600,
+}
+
+
+def _storm(guest, program, policy: str, storm: str, count: int) -> None:
+    load_policy(guest, policy)
+    run_ok(guest, f"{program('storm')} {policy} {storm} {count}", timeout=110)
+
+
+@pytest.mark.parametrize("storm", STORMS)
+@pytest.mark.parametrize("policy", ["fifo", "rr"])
+def test_storm(guest, program, policy, storm):
+    _storm(guest, program, policy, storm, STORMS[storm])
+
+
+@pytest.mark.parametrize("policy", ["prio", "vtime"])
+def test_nice_in_an_ordered_queue(guest, program, policy):
+    """A change of the nice value re-sorts the queue."""
+    _storm(guest, program, policy, "nice", STORMS["nice"])
+
+
+@pytest.mark.long
+@pytest.mark.limit(600)
+@pytest.mark.parametrize("storm", STORMS)
+@pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
+def test_long_storm(guest, program, policy, storm):
+    _storm(guest, program, policy, storm, 5 * STORMS[storm])
+
+
+@pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
+def test_lone_yielder(guest, program, policy):
+    """A thread that yields to nobody goes on at once; it must not wait for a queue."""
+    load_policy(guest, policy)
+    seconds = float(run_ok(guest, f"{program('yielder')} {policy} 2000 2"))
+    # Some microseconds a call; a tick a call (4 ms) would be 8 s.
+    assert seconds < 4
+
+
+@pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
+def test_ping_pong(guest, program, policy):
+    """No wakeup is lost between any two CPUs."""
+    load_policy(guest, policy)
+    before = policies(guest)[policy].switches
+    run_ok(guest, f"{program('pingpong')} {policy} 150", timeout=70)
+    assert policies(guest)[policy].switches - before >= 4 * 150
