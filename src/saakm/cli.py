@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The command line: one module a command in saakm.commands."""
 
+import signal
 import sys
 
 import typer
@@ -27,6 +28,8 @@ app.command()(clean.clean)
 
 
 def main() -> None:
+    # As an ordinary exit, so that guests end and their directories go.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         app()
     except SaakmError as error:

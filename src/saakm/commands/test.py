@@ -2,6 +2,7 @@
 """saakm test: pytest, with a closing line that a script can read."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -63,7 +64,7 @@ def test(
     tally = Tally()
     ours = ["--rootdir", str(paths.REPO), "-c", str(paths.REPO / "pyproject.toml")]
     given = args or []
-    if not any(arg.split("::")[0] and (paths.REPO / arg.split("::")[0]).exists() for arg in given):
+    if not any(Path(arg.partition("::")[0]).exists() for arg in given if arg):
         ours.append(str(TESTS))
     status = pytest.main([*ours, *given], plugins=[tally, Builder()])
     sys.stderr.flush()
