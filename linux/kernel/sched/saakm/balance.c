@@ -104,12 +104,12 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 	struct rq *src, *dst;
 	int ret = -EAGAIN;
 
-	if (!saakm_may_lock("saakm_move_task()"))
+	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
 	if ((unsigned int)cpu >= nr_cpu_ids || !to || to->cpu != cpu) {
 		saakm_violation(p->saakm.policy, p,
-				"saakm_move_task(cpu %d): the runqueue is not of this CPU",
-				cpu);
+				"%s(cpu %d): the runqueue is not of this CPU",
+				__func__, cpu);
 		return -EINVAL;
 	}
 	dst = cpu_rq(cpu);
@@ -136,12 +136,12 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 	struct rq *src, *dst;
 	int moved = 0;
 
-	if (!saakm_may_lock("saakm_steal()"))
+	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
 	if ((unsigned int)cpu >= nr_cpu_ids || to->cpu != cpu || from->cpu == cpu) {
 		saakm_violation(NULL, NULL,
-				"saakm_steal(cpu %d): runqueues of CPUs %d and %d",
-				cpu, from->cpu, to->cpu);
+				"%s(cpu %d): runqueues of CPUs %d and %d",
+				__func__, cpu, from->cpu, to->cpu);
 		return -EINVAL;
 	}
 	if (!READ_ONCE(from->nr_tasks))
@@ -180,8 +180,8 @@ bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 	raw_spin_rq_unlock(rq);
 	rcu_read_lock();
 	for_each_saakm_policy(policy) {
-		saakm_core_event(newly_idle, policy,
-				 saakm_core(policy, cpu_of(rq)));
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_newly_idle,
+				 policy->routines->newly_idle);
 		if (READ_ONCE(rq->nr_running))
 			break;
 	}
@@ -232,7 +232,8 @@ static void saakm_balance_core(int cpu)
 			continue;
 		core->next_balance = jiffies +
 			msecs_to_jiffies(policy->balance_interval_ms);
-		saakm_core_event(balancing_select, policy, core);
+		saakm_core_event(policy, cpu, SAAKM_H_balancing_select,
+				 policy->routines->balancing_select);
 	}
 }
 

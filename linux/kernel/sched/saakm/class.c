@@ -74,29 +74,28 @@ static void saakm_ensure_placed(struct rq *rq, struct task_struct *p,
 	saakm_rq_link(&rq->saakm.orphans, p);
 }
 
-#define saakm_place_event(_handler, _policy, _rq, _p, _core)		\
-do {									\
-	saakm_thread_event(_handler, _policy, _p, _core);		\
-	saakm_ensure_placed(_rq, _p, SAAKM_H_##_handler);		\
-} while (0)
+static void saakm_place_event(struct rq *rq, struct task_struct *p,
+			      enum saakm_handler handler, saakm_thread_fn call)
+{
+	saakm_thread_event(rq, p, handler, call);
+	saakm_ensure_placed(rq, p, handler);
+}
 
 static void saakm_place(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
-	struct saakm_policy *policy = st->policy;
-	struct core_event *core = saakm_core(policy, cpu_of(rq));
-	bool new = st->state == SAAKM_NOT_QUEUED;
+	const struct saakm_module_routines *routines = st->policy->routines;
 
 	if (!(st->event.flags & SAAKM_EV_CHOICE)) {
 		st->event.prev_cpu = cpu_of(rq);
 		st->event.waker_cpu = smp_processor_id();
 	}
-	if (new) {
-		saakm_place_event(new_place, policy, rq, p, core);
-		saakm_thread_event(new_end, policy, p, core);
+	if (st->state == SAAKM_NOT_QUEUED) {
+		saakm_place_event(rq, p, SAAKM_H_new_place, routines->new_place);
+		saakm_thread_event(rq, p, SAAKM_H_new_end, routines->new_end);
 	} else {
-		saakm_place_event(unblock_place, policy, rq, p, core);
-		saakm_thread_event(unblock_end, policy, p, core);
+		saakm_place_event(rq, p, SAAKM_H_unblock_place, routines->unblock_place);
+		saakm_thread_event(rq, p, SAAKM_H_unblock_end, routines->unblock_end);
 	}
 	st->event.flags = 0;
 }
@@ -105,8 +104,7 @@ static void saakm_block(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 
-	saakm_thread_event(block, st->policy, p,
-			   saakm_core(st->policy, cpu_of(rq)));
+	saakm_thread_event(rq, p, SAAKM_H_block, st->policy->routines->block);
 	if (st->rq)
 		saakm_rq_unlink(p);
 	if (st->state != SAAKM_BLOCKED)
@@ -119,8 +117,7 @@ void saakm_terminate(struct rq *rq, struct task_struct *p)
 
 	if (st->rq)
 		saakm_rq_unlink(p);
-	saakm_thread_event(terminate, st->policy, p,
-			   saakm_core(st->policy, cpu_of(rq)));
+	saakm_thread_event(rq, p, SAAKM_H_terminate, st->policy->routines->terminate);
 	if (st->state != SAAKM_TERMINATED)
 		saakm_set_state(p, SAAKM_TERMINATED);
 }
@@ -128,15 +125,14 @@ void saakm_terminate(struct rq *rq, struct task_struct *p)
 static void saakm_requeue(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
-	struct saakm_policy *policy = st->policy;
-	struct core_event *core = saakm_core(policy, cpu_of(rq));
+	const struct saakm_module_routines *routines = st->policy->routines;
 
 	if (st->state == SAAKM_READY_TICK)
 		st->event.flags |= SAAKM_EV_TICK;
-	if (policy->routines->requeue)
-		saakm_place_event(requeue, policy, rq, p, core);
+	if (routines->requeue)
+		saakm_place_event(rq, p, SAAKM_H_requeue, routines->requeue);
 	else
-		saakm_place_event(unblock_place, policy, rq, p, core);
+		saakm_place_event(rq, p, SAAKM_H_unblock_place, routines->unblock_place);
 	st->event.flags = 0;
 }
 
@@ -164,8 +160,7 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	default:	/* it was taken out for a change of parameters */
 		if (st->rq)
 			saakm_rq_resort(p);
-		saakm_thread_event(attr_changed, st->policy, p,
-				   saakm_core(st->policy, cpu_of(rq)));
+		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->routines->attr_changed);
 	}
 }
 
@@ -206,7 +201,7 @@ static void yield_task_saakm(struct rq *rq)
 	update_rq_clock(rq);
 	update_curr_saakm(rq);
 	rq_clock_skip_update(rq);
-	saakm_thread_event(yield, policy, curr, saakm_core(policy, cpu_of(rq)));
+	saakm_thread_event(rq, curr, SAAKM_H_yield, policy->routines->yield);
 }
 
 static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags)
@@ -323,17 +318,15 @@ static void put_prev_task_saakm(struct rq *rq, struct task_struct *p,
 static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first)
 {
 	struct saakm_policy *policy = p->saakm.policy;
-	struct core_event *core;
 
 	p->se.exec_start = rq_clock_task(rq);
 	if (!p->saakm.on_rq || p->saakm.state != SAAKM_READY)
 		return;
 
-	core = saakm_core(policy, cpu_of(rq));
 	saakm_rq_unlink(p);
 	saakm_set_state(p, SAAKM_RUNNING);
-	core->switches++;
-	saakm_thread_event(running, policy, p, core);
+	saakm_core(policy, cpu_of(rq))->switches++;
+	saakm_thread_event(rq, p, SAAKM_H_running, policy->routines->running);
 }
 
 static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
@@ -347,8 +340,7 @@ static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
 	if (p->saakm.state == SAAKM_READY_TICK && !test_tsk_need_resched(p))
 		saakm_set_state(p, SAAKM_RUNNING);
 	if (p->saakm.state == SAAKM_RUNNING)
-		saakm_thread_event(tick, policy, p,
-				   saakm_core(policy, cpu_of(rq)));
+		saakm_thread_event(rq, p, SAAKM_H_tick, policy->routines->tick);
 }
 
 /*
@@ -443,36 +435,43 @@ static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio
 
 /* Idle, and CPU hotplug: rq_online also fires when domains are rebuilt. */
 
-#define saakm_core_event_all(_handler, _rq)				\
-do {									\
-	struct saakm_policy *_policy;					\
-									\
-	for_each_saakm_policy(_policy)					\
-		saakm_core_event(_handler, _policy,			\
-				 saakm_core(_policy, cpu_of(_rq)));	\
-} while (0)
-
 void saakm_enter_idle(struct rq *rq)
 {
-	saakm_core_event_all(enter_idle, rq);
+	struct saakm_policy *policy;
+
+	for_each_saakm_policy(policy)
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_enter_idle,
+				 policy->routines->enter_idle);
 }
 
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 {
+	struct saakm_policy *policy;
+
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
-	saakm_core_event_all(exit_idle, rq);
+	for_each_saakm_policy(policy)
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle,
+				 policy->routines->exit_idle);
 }
 
 void saakm_rq_activate(struct rq *rq)
 {
+	struct saakm_policy *policy;
+
 	guard(rq_lock_irqsave)(rq);
-	saakm_core_event_all(core_entry, rq);
+	for_each_saakm_policy(policy)
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_entry,
+				 policy->routines->core_entry);
 }
 
 void saakm_rq_deactivate(struct rq *rq)
 {
+	struct saakm_policy *policy;
+
 	guard(rq_lock_irqsave)(rq);
-	saakm_core_event_all(core_exit, rq);
+	for_each_saakm_policy(policy)
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_exit,
+				 policy->routines->core_exit);
 }
 
 static int balance_saakm(struct rq *rq, struct task_struct *prev,

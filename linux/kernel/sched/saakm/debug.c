@@ -13,9 +13,29 @@
 #include <trace/events/saakm.h>
 
 const char * const saakm_handler_names[SAAKM_NR_HANDLERS] = {
-#define X(name, states) [SAAKM_H_##name] = #name,
-	SAAKM_HANDLERS(X)
-#undef X
+	[SAAKM_H_none]		= "none",
+	[SAAKM_H_new_prepare]	= "new_prepare",
+	[SAAKM_H_new_place]	= "new_place",
+	[SAAKM_H_new_end]	= "new_end",
+	[SAAKM_H_unblock_prepare]	= "unblock_prepare",
+	[SAAKM_H_unblock_place]	= "unblock_place",
+	[SAAKM_H_unblock_end]	= "unblock_end",
+	[SAAKM_H_requeue]	= "requeue",
+	[SAAKM_H_block]	= "block",
+	[SAAKM_H_yield]	= "yield",
+	[SAAKM_H_tick]		= "tick",
+	[SAAKM_H_running]	= "running",
+	[SAAKM_H_attr_changed]	= "attr_changed",
+	[SAAKM_H_terminate]	= "terminate",
+	[SAAKM_H_wakeup_preempt]	= "wakeup_preempt",
+	[SAAKM_H_schedule]	= "schedule",
+	[SAAKM_H_newly_idle]	= "newly_idle",
+	[SAAKM_H_enter_idle]	= "enter_idle",
+	[SAAKM_H_exit_idle]	= "exit_idle",
+	[SAAKM_H_balancing_select]	= "balancing_select",
+	[SAAKM_H_core_entry]	= "core_entry",
+	[SAAKM_H_core_exit]	= "core_exit",
+	[SAAKM_H_setparam_attr]	= "setparam_attr",
 };
 
 const char * const saakm_state_names[SAAKM_NR_STATES] = {

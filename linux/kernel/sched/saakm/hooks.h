@@ -79,21 +79,32 @@ void saakm_getattr(struct task_struct *p, struct sched_attr *attr);
 
 #else /* !CONFIG_SCHED_CLASS_SAAKM */
 
-#define saakm_enabled()					false
-#define saakm_alone(rq)					false
-#define saakm_init_rq(rq)				do { } while (0)
-#define saakm_server_bw(cpus)				0
-#define saakm_server_attach_root(rq)			do { } while (0)
-#define saakm_update_topology()				do { } while (0)
-#define saakm_fork(p)					0
-#define saakm_cancel_fork(p)				do { } while (0)
-#define saakm_post_fork(p)				do { } while (0)
-#define saakm_task_dead(p)				do { } while (0)
-#define saakm_setsched_prepare(s, p, attr, policy, user)	0
-#define saakm_setsched_check(s, p)			0
-#define saakm_setsched_apply(s, rq, p, attr)		do { } while (0)
+#define saakm_enabled()		false
+
+static inline bool saakm_alone(struct rq *rq) { return false; }
+static inline void saakm_init_rq(struct rq *rq) { }
+static inline u64 saakm_server_bw(const struct cpumask *cpus) { return 0; }
+static inline void saakm_server_attach_root(struct rq *rq) { }
+static inline void saakm_update_topology(void) { }
+static inline int saakm_fork(struct task_struct *p) { return 0; }
+static inline void saakm_cancel_fork(struct task_struct *p) { }
+static inline void saakm_post_fork(struct task_struct *p) { }
+static inline void saakm_task_dead(struct task_struct *p) { }
+static inline int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
+					 const struct sched_attr *attr, int policy, bool user)
+{
+	return 0;
+}
+
+static inline int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
+{
+	return 0;
+}
+
+static inline void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
+					struct task_struct *p, const struct sched_attr *attr) { }
 static inline void saakm_setsched_done(struct saakm_setsched *s) { }
-#define saakm_getattr(p, attr)				do { } while (0)
+static inline void saakm_getattr(struct task_struct *p, struct sched_attr *attr) { }
 
 #endif /* CONFIG_SCHED_CLASS_SAAKM */
 

@@ -13,40 +13,31 @@ struct saakm_data {
 	u8		bytes[] __aligned(8);
 };
 
-/*
- * Which handler this CPU is in: reports name it, change_state() and
- * saakm_move_task() depend on it. X(name, states that it
- * may move a thread to).
- */
-#define SAAKM_HANDLERS(X)						\
-	X(none, 0)						\
-	X(new_prepare, 0)						\
-	X(new_place, BIT(SAAKM_READY))				\
-	X(new_end, 0)						\
-	X(unblock_prepare, 0)					\
-	X(unblock_place, BIT(SAAKM_READY))			\
-	X(unblock_end, 0)						\
-	X(requeue, BIT(SAAKM_READY))				\
-	X(block, BIT(SAAKM_BLOCKED))				\
-	X(yield, 0)						\
-	X(tick, BIT(SAAKM_READY_TICK))				\
-	X(running, 0)						\
-	X(attr_changed, 0)					\
-	X(terminate, BIT(SAAKM_TERMINATED))			\
-	X(wakeup_preempt, 0)					\
-	X(schedule, 0)						\
-	X(newly_idle, 0)						\
-	X(enter_idle, 0)						\
-	X(exit_idle, 0)						\
-	X(balancing_select, 0)					\
-	X(core_entry, 0)						\
-	X(core_exit, 0)						\
-	X(setparam_attr, 0)
-
+/* Order: events of threads, then of cores, then of policies. */
 enum saakm_handler {
-#define X(name, states) SAAKM_H_##name,
-	SAAKM_HANDLERS(X)
-#undef X
+	SAAKM_H_none,
+	SAAKM_H_new_prepare,
+	SAAKM_H_new_place,
+	SAAKM_H_new_end,
+	SAAKM_H_unblock_prepare,
+	SAAKM_H_unblock_place,
+	SAAKM_H_unblock_end,
+	SAAKM_H_requeue,
+	SAAKM_H_block,
+	SAAKM_H_yield,
+	SAAKM_H_tick,
+	SAAKM_H_running,
+	SAAKM_H_attr_changed,
+	SAAKM_H_terminate,
+	SAAKM_H_wakeup_preempt,
+	SAAKM_H_schedule,
+	SAAKM_H_newly_idle,
+	SAAKM_H_enter_idle,
+	SAAKM_H_exit_idle,
+	SAAKM_H_balancing_select,
+	SAAKM_H_core_entry,
+	SAAKM_H_core_exit,
+	SAAKM_H_setparam_attr,
 	SAAKM_NR_HANDLERS
 };
 
@@ -87,29 +78,41 @@ static __always_inline void saakm_leave(void)
 	__this_cpu_write(saakm_context.handler, SAAKM_H_none);
 }
 
-/* Call a handler, if the policy has it. */
-#define saakm_event(_handler, _policy, _p, _cpu, ...)			\
-do {									\
-	const struct saakm_module_routines *_r = (_policy)->routines;	\
-									\
-	if (_r->_handler) {						\
-		saakm_enter(_policy, SAAKM_H_##_handler, _p, _cpu);	\
-		_r->_handler(_policy, __VA_ARGS__);			\
-		saakm_leave();						\
-	}								\
-} while (0)
-
-#define saakm_thread_event(_handler, _policy, _p, _core)		\
-	saakm_event(_handler, _policy, _p, (_core)->id,			\
-		    &(_p)->saakm.event, _core)
-
-#define saakm_core_event(_handler, _policy, _core)			\
-	saakm_event(_handler, _policy, NULL, (_core)->id, _core)
+/* Call a handler about a thread or a core, if the policy has it. */
+typedef void (*saakm_thread_fn)(struct saakm_policy *policy,
+				struct process_event *event,
+				struct core_event *core);
+typedef void (*saakm_core_fn)(struct saakm_policy *policy,
+			      struct core_event *core);
 
 static inline struct core_event *saakm_core(const struct saakm_policy *policy,
 					    int cpu)
 {
 	return per_cpu_ptr(policy->cores, cpu);
+}
+
+static __always_inline void saakm_thread_event(struct rq *rq, struct task_struct *p,
+					       enum saakm_handler handler,
+					       saakm_thread_fn call)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+
+	if (!call)
+		return;
+	saakm_enter(policy, handler, p, cpu_of(rq));
+	call(policy, &p->saakm.event, saakm_core(policy, cpu_of(rq)));
+	saakm_leave();
+}
+
+static __always_inline void saakm_core_event(struct saakm_policy *policy, int cpu,
+					     enum saakm_handler handler,
+					     saakm_core_fn call)
+{
+	if (!call)
+		return;
+	saakm_enter(policy, handler, NULL, cpu);
+	call(policy, saakm_core(policy, cpu));
+	saakm_leave();
 }
 
 /*

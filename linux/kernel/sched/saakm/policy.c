@@ -2,7 +2,7 @@
 /* The loaded policies: adding and removing them. */
 
 LIST_HEAD(saakm_policies);
-DEFINE_MUTEX(saakm_mutex);
+DEFINE_MUTEX(saakm_mutex);	/* saakm_policies and the parameters in sysfs */
 
 static u32 saakm_last_id;
 static u64 saakm_masks;		/* bits in use, one for each policy */
@@ -53,7 +53,9 @@ static int saakm_setup(struct saakm_policy *policy)
 	INIT_LIST_HEAD(&policy->threads);
 	raw_spin_lock_init(&policy->threads_lock);
 	policy->dying = false;
-	policy->nr_threads = policy->nr_new = policy->nr_terminated = 0;
+	policy->nr_threads = 0;
+	policy->nr_new = 0;
+	policy->nr_terminated = 0;
 	memset(policy->reported, 0, sizeof(policy->reported));
 
 	if (policy->routines->init)

@@ -24,10 +24,14 @@ bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to)
 }
 EXPORT_SYMBOL_GPL(saakm_transition_allowed);
 
+/* Where a policy may move a thread from its handlers. */
 static const u8 saakm_handler_states[SAAKM_NR_HANDLERS] = {
-#define X(name, states) [SAAKM_H_##name] = states,
-	SAAKM_HANDLERS(X)
-#undef X
+	[SAAKM_H_new_place]	= BIT(SAAKM_READY),
+	[SAAKM_H_unblock_place]	= BIT(SAAKM_READY),
+	[SAAKM_H_requeue]	= BIT(SAAKM_READY),
+	[SAAKM_H_tick]		= BIT(SAAKM_READY_TICK),
+	[SAAKM_H_block]		= BIT(SAAKM_BLOCKED),
+	[SAAKM_H_terminate]	= BIT(SAAKM_TERMINATED),
 };
 
 /*

@@ -63,7 +63,7 @@ static void saakm_set_membership(struct task_struct *p,
 	struct saakm_task *st = &p->saakm;
 
 	st->state = SAAKM_NOT_QUEUED;
-	st->since_ns = 0;
+	st->since_ns = task_rq(p)->clock;
 	st->event = (struct process_event) {
 		.task		= p,
 		.data		= data ? data->bytes : NULL,
@@ -191,7 +191,11 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	if (s->keep)
 		return;
 	st->param = attr->sched_saakm_param;
-	saakm_event(setparam_attr, target, p, cpu_of(rq), &st->event, attr);
+	if (!target->routines->setparam_attr)
+		return;
+	saakm_enter(target, SAAKM_H_setparam_attr, p, cpu_of(rq));
+	target->routines->setparam_attr(target, &st->event, attr);
+	saakm_leave();
 }
 
 void saakm_setsched_done(struct saakm_setsched *s)
