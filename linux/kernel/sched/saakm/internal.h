@@ -67,7 +67,11 @@ static __always_inline void saakm_enter(const struct saakm_policy *policy,
 					enum saakm_handler handler,
 					const struct task_struct *p, int cpu)
 {
-	__this_cpu_write(saakm_context.subject, p ? (void *)p : (void *)policy);
+	const void *subject = p;
+
+	if (!p)
+		subject = policy;
+	__this_cpu_write(saakm_context.subject, subject);
 	__this_cpu_write(saakm_context.handler, handler);
 	if (static_branch_unlikely(&saakm_observed))
 		saakm_observe_call(policy, handler, p, cpu);
