@@ -223,13 +223,15 @@ struct saakm_module_routines {
 	void (*balancing_select)(struct saakm_policy *policy,
 				 struct core_event *core);
 
-	/** @core_entry: The core has come online. [R] Default: nothing. */
+	/** @core_entry: The core has come online, and is active. [R] Default: nothing. */
 	void (*core_entry)(struct saakm_policy *policy,
 			   struct core_event *core);
 
 	/**
-	 * @core_exit: The core goes offline. [R] Its threads are ousted one by
-	 * one afterwards, whether the policy elects them or not. Default:
+	 * @core_exit: The core is about to go offline. [R]
+	 *
+	 * Its threads are ousted one by one afterwards, whether the policy
+	 * elects them or not. If that fails, core_entry follows. Default:
 	 * nothing.
 	 */
 	void (*core_exit)(struct saakm_policy *policy, struct core_event *core);
@@ -546,16 +548,6 @@ void saakm_kick(int cpu);
  */
 bool saakm_cpu_idle(int cpu);
 
-/**
- * saakm_idle_cpu_near() - find an idle core for a thread
- * @task: the thread; only CPUs that it may use are considered
- * @cpu: start here, then go outward through topology_levels
- *
- * Context: any with preemption off.
- * Return: an idle CPU or -1.
- */
-int saakm_idle_cpu_near(const struct task_struct *task, int cpu);
-
 /* Balancing */
 
 /**
@@ -633,5 +625,36 @@ DECLARE_PER_CPU(struct topology_level __rcu *, topology_levels);
 	for (level = rcu_dereference_check(per_cpu(topology_levels, cpu), \
 					   !preemptible());		\
 	     level; level = level->next)
+
+static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
+{
+	return cpumask_test_cpu(cpu, task->cpus_ptr) && cpu_active(cpu) &&
+	       saakm_cpu_idle(cpu);
+}
+
+/**
+ * saakm_idle_cpu_near() - find an idle core for a thread
+ * @task: the thread; only CPUs that it may use are considered
+ * @cpu: start here, then go outward through topology_levels
+ *
+ * Context: any with preemption off.
+ * Return: an idle CPU or -1.
+ */
+static inline int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
+{
+	struct topology_level *level;
+	int other;
+
+	if (saakm_idle_for(task, cpu))
+		return cpu;
+	guard(rcu)();
+	for_each_topology_level(level, cpu) {
+		for_each_cpu_wrap(other, &level->cores, cpu + 1) {
+			if (saakm_idle_for(task, other))
+				return other;
+		}
+	}
+	return -1;
+}
 
 #endif /* _LINUX_SAAKM_H */

@@ -8,7 +8,7 @@ void saakm_preempt(struct core_event *core)
 	struct rq *rq = cpu_rq(core->id);
 
 	lockdep_assert_rq_held(rq);
-	if (!sched_class_above(rq->curr->sched_class, &saakm_sched_class))
+	if (!sched_class_above(saakm_rq_curr(rq)->sched_class, &saakm_sched_class))
 		resched_curr(rq);
 }
 EXPORT_SYMBOL_GPL(saakm_preempt);
@@ -25,30 +25,6 @@ bool saakm_cpu_idle(int cpu)
 	return available_idle_cpu(cpu);
 }
 EXPORT_SYMBOL_GPL(saakm_cpu_idle);
-
-static bool saakm_idle_for(const struct task_struct *p, int cpu)
-{
-	return cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu) &&
-	       available_idle_cpu(cpu);
-}
-
-int saakm_idle_cpu_near(const struct task_struct *p, int cpu)
-{
-	struct topology_level *level;
-	int other;
-
-	if (saakm_idle_for(p, cpu))
-		return cpu;
-	guard(rcu)();
-	for_each_topology_level(level, cpu) {
-		for_each_cpu_wrap(other, &level->cores, cpu + 1) {
-			if (saakm_idle_for(p, other))
-				return other;
-		}
-	}
-	return -1;
-}
-EXPORT_SYMBOL_GPL(saakm_idle_cpu_near);
 
 unsigned int saakm_task_weight(const struct task_struct *p)
 {

@@ -3,10 +3,6 @@
 #include <linux/irq_work.h>
 #include <linux/mmu_context.h>
 #include <linux/percpu-rwsem.h>
-#include <linux/sched/clock.h>
-#include <linux/sched/cputime.h>
-#include <linux/sched/hotplug.h>
-#include <linux/sched/rt.h>
 #include <linux/tick.h>
 
 #include "internal.h"

@@ -25,7 +25,7 @@ static void update_curr_saakm(struct rq *rq)
 /* The current thread, if it is ours and could go on. */
 static struct task_struct *saakm_running(struct rq *rq)
 {
-	struct task_struct *curr = rq->curr;
+	struct task_struct *curr = saakm_rq_curr(rq);
 
 	return task_on_saakm(curr) && curr->saakm.on_rq ? curr : NULL;
 }
@@ -62,9 +62,10 @@ static void saakm_account_dequeue(struct rq *rq, struct task_struct *p)
 /* Events of threads */
 
 /* A policy that has not placed its thread shall not lose it. */
-static void saakm_ensure_placed(struct rq *rq, struct task_struct *p,
-				enum saakm_handler handler)
+static void saakm_place_event(struct rq *rq, struct task_struct *p,
+			      enum saakm_handler handler, saakm_thread_fn call)
 {
+	saakm_thread_event(rq, p, handler, call);
 	if (likely(p->saakm.state == SAAKM_READY))
 		return;
 	saakm_violation(p->saakm.policy, p,
@@ -72,13 +73,6 @@ static void saakm_ensure_placed(struct rq *rq, struct task_struct *p,
 			saakm_handler_names[handler]);
 	saakm_set_state(p, SAAKM_READY);
 	saakm_rq_link(&rq->saakm.orphans, p);
-}
-
-static void saakm_place_event(struct rq *rq, struct task_struct *p,
-			      enum saakm_handler handler, saakm_thread_fn call)
-{
-	saakm_thread_event(rq, p, handler, call);
-	saakm_ensure_placed(rq, p, handler);
 }
 
 static void saakm_place(struct rq *rq, struct task_struct *p)
@@ -147,7 +141,7 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	case SAAKM_NOT_QUEUED:
 		saakm_place(rq, p);
 		/* From one policy to another: the core sees no change of class. */
-		if (flags & ENQUEUE_RESTORE && p != rq->curr)
+		if (flags & ENQUEUE_RESTORE && p != saakm_rq_curr(rq))
 			wakeup_preempt_saakm(rq, p, 0);
 		break;
 	case SAAKM_BLOCKED:
@@ -192,7 +186,7 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 
 static void yield_task_saakm(struct rq *rq)
 {
-	struct task_struct *curr = rq->curr;
+	struct task_struct *curr = saakm_rq_curr(rq);
 	struct saakm_policy *policy = curr->saakm.policy;
 
 	curr->saakm.event.flags |= SAAKM_EV_YIELD;
@@ -206,7 +200,7 @@ static void yield_task_saakm(struct rq *rq)
 
 static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags)
 {
-	struct task_struct *curr = rq->curr;
+	struct task_struct *curr = saakm_rq_curr(rq);
 	struct saakm_policy *policy = p->saakm.policy;
 	bool preempt;
 
@@ -230,11 +224,9 @@ static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags
 /* Election */
 
 /* @next would corrupt the runqueue unless it waits here. */
-static bool saakm_electable(struct rq *rq, struct saakm_policy *policy,
-			    struct task_struct *next)
+static bool saakm_electable(struct rq *rq, struct saakm_policy *policy, struct task_struct *next)
 {
-	if (likely(next->saakm.state == SAAKM_READY &&
-		   next->saakm.policy == policy &&
+	if (likely(next->saakm.state == SAAKM_READY && next->saakm.policy == policy &&
 		   task_cpu(next) == cpu_of(rq) && next->saakm.on_rq))
 		return true;
 	saakm_violation(policy, next,
@@ -277,8 +269,7 @@ static struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
 	}
 	/* Threads must leave a dying CPU through its current thread. */
 	if (unlikely(!cpu_active(cpu_of(rq))))
-		return list_first_entry(&rq->saakm.threads, struct task_struct,
-					saakm.rq_node);
+		return list_first_entry(&rq->saakm.threads, struct task_struct, saakm.rq_node);
 	return NULL;
 }
 
@@ -305,8 +296,7 @@ struct task_struct *saakm_pick_task(struct rq *rq)
 	return next;
 }
 
-static void put_prev_task_saakm(struct rq *rq, struct task_struct *p,
-				struct task_struct *next)
+static void put_prev_task_saakm(struct rq *rq, struct task_struct *p, struct task_struct *next)
 {
 	if (!p->saakm.on_rq)
 		return;
@@ -454,28 +444,35 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 				 policy->routines->exit_idle);
 }
 
+/* There is no caller who could take a refusal of the server's bandwidth. */
 void saakm_rq_activate(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
+	if (saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
+		pr_warn("saakm: CPU %d: no bandwidth for the deadline server\n", cpu_of(rq));
 	guard(rq_lock_irqsave)(rq);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_entry,
 				 policy->routines->core_entry);
 }
 
+/*
+ * The CPU is still active: its bandwidth must be returned while it counts.
+ * Without runtime the server does not start any more.
+ */
 void saakm_rq_deactivate(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
+	saakm_server_apply(rq, 0, saakm_server_period_us);
 	guard(rq_lock_irqsave)(rq);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_exit,
 				 policy->routines->core_exit);
 }
 
-static int balance_saakm(struct rq *rq, struct task_struct *prev,
-			 struct rq_flags *rf)
+static int balance_saakm(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)
 {
 	return rq->saakm.nr_running || saakm_newly_idle(rq, rf);
 }
@@ -509,7 +506,7 @@ static void saakm_kick_work(struct irq_work *work)
 	struct rq *rq = container_of(work, struct rq, saakm.kick);
 
 	guard(rq_lock_irqsave)(rq);
-	if (!sched_class_above(rq->curr->sched_class, &saakm_sched_class))
+	if (!sched_class_above(saakm_rq_curr(rq)->sched_class, &saakm_sched_class))
 		resched_curr(rq);
 }
 

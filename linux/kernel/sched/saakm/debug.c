@@ -183,7 +183,7 @@ void saakm_observe_call(const struct saakm_policy *policy,
 {
 	trace_saakm_call(policy->id, saakm_handler_names[handler], p, cpu);
 	if (READ_ONCE(saakm_log_calls))
-		printk_deferred(KERN_INFO "saakm: policy %s: %s pid %d cpu %d\n",
+		printk_deferred("saakm: policy %s: %s pid %d cpu %d\n",
 				policy->name, saakm_handler_names[handler],
 				p ? p->pid : 0, cpu);
 }
@@ -197,7 +197,7 @@ void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
 
 	trace_saakm_transition(p, policy->id, next, cpu, handler);
 	if (READ_ONCE(saakm_log_transitions))
-		printk_deferred(KERN_INFO "saakm: policy %s: %s/%d %s -> %s cpu %d in %s\n",
+		printk_deferred("saakm: policy %s: %s/%d %s -> %s cpu %d in %s\n",
 				policy->name, p->comm, p->pid,
 				saakm_state_names[prev],
 				saakm_state_names[next], cpu, handler);
@@ -276,6 +276,7 @@ static ssize_t on_violation_store(struct kobject *kobj,
 	WRITE_ONCE(saakm_panic_on_violation, i);
 	return count;
 }
+
 static struct kobj_attribute on_violation_attr = __ATTR_RW(on_violation);
 
 static ssize_t violations_show(struct kobject *kobj,
@@ -283,6 +284,7 @@ static ssize_t violations_show(struct kobject *kobj,
 {
 	return sysfs_emit(buf, "%d\n", atomic_read(&saakm_violations));
 }
+
 static struct kobj_attribute violations_attr = __ATTR_RO(violations);
 
 static ssize_t last_error_show(struct kobject *kobj,
@@ -291,6 +293,7 @@ static ssize_t last_error_show(struct kobject *kobj,
 	guard(mutex)(&saakm_error_mutex);
 	return sysfs_emit(buf, "%s\n", saakm_last_error);
 }
+
 static struct kobj_attribute last_error_attr = __ATTR_RO(last_error);
 
 /* As for the fair server in debugfs: period from 100 us to 4 s. */
@@ -429,8 +432,8 @@ static void saakm_show_rq(struct seq_file *m, struct rq *rq)
 	struct task_struct *p;
 
 	seq_printf(m, "cpu %d: %u runnable, curr %s/%d, server %llu/%llu us%s\n",
-		   cpu_of(rq), rq->saakm.nr_running, rq->curr->comm,
-		   rq->curr->pid, server->dl_runtime / NSEC_PER_USEC,
+		   cpu_of(rq), rq->saakm.nr_running, saakm_rq_curr(rq)->comm,
+		   saakm_rq_curr(rq)->pid, server->dl_runtime / NSEC_PER_USEC,
 		   server->dl_period / NSEC_PER_USEC,
 		   server->dl_server_active ? " active" : "");
 	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node)

@@ -42,8 +42,6 @@ void saakm_enter_idle(struct rq *rq);
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle);
 void saakm_rq_activate(struct rq *rq);
 void saakm_rq_deactivate(struct rq *rq);
-void saakm_server_attach(struct rq *rq);
-void saakm_server_detach(struct rq *rq);
 
 #ifdef CONFIG_SCHED_CLASS_SAAKM
 

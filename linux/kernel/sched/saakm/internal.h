@@ -58,8 +58,7 @@ DECLARE_PER_CPU(struct saakm_context, saakm_context);
 /* On while anything of checks, logs and tracepoints is on. */
 DECLARE_STATIC_KEY_FALSE(saakm_observed);
 
-void saakm_observe_call(const struct saakm_policy *policy,
-			enum saakm_handler handler,
+void saakm_observe_call(const struct saakm_policy *policy, enum saakm_handler handler,
 			const struct task_struct *p, int cpu);
 void saakm_observe_transition(struct task_struct *p, enum saakm_state next);
 
@@ -83,14 +82,16 @@ static __always_inline void saakm_leave(void)
 }
 
 /* Call a handler about a thread or a core, if the policy has it. */
-typedef void (*saakm_thread_fn)(struct saakm_policy *policy,
-				struct process_event *event,
+typedef void (*saakm_thread_fn)(struct saakm_policy *policy, struct process_event *event,
 				struct core_event *core);
-typedef void (*saakm_core_fn)(struct saakm_policy *policy,
-			      struct core_event *core);
+typedef void (*saakm_core_fn)(struct saakm_policy *policy, struct core_event *core);
 
-static inline struct core_event *saakm_core(const struct saakm_policy *policy,
-					    int cpu)
+static inline struct task_struct *saakm_rq_curr(struct rq *rq)
+{
+	return rcu_dereference_protected(rq->curr, lockdep_is_held(__rq_lockp(rq)));
+}
+
+static inline struct core_event *saakm_core(const struct saakm_policy *policy, int cpu)
 {
 	return per_cpu_ptr(policy->cores, cpu);
 }
@@ -130,8 +131,7 @@ extern struct mutex saakm_mutex;
 	list_for_each_entry_rcu(policy, &saakm_policies, node,		\
 				lockdep_is_held(&saakm_mutex))
 
-static inline bool saakm_policy_before(const struct saakm_policy *a,
-				       const struct saakm_policy *b)
+static inline bool saakm_policy_before(const struct saakm_policy *a, const struct saakm_policy *b)
 {
 	return a->priority > b->priority ||
 	       (a->priority == b->priority && a->id < b->id);
@@ -143,8 +143,7 @@ void saakm_terminate(struct rq *rq, struct task_struct *p);
 /* state.c */
 bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to);
 
-static __always_inline void saakm_set_state(struct task_struct *p,
-					    enum saakm_state next)
+static __always_inline void saakm_set_state(struct task_struct *p, enum saakm_state next)
 {
 	if (static_branch_unlikely(&saakm_observed))
 		saakm_observe_transition(p, next);

@@ -34,8 +34,7 @@ static int saakm_validate(const struct saakm_policy *policy)
 					    policy->name);
 	}
 	if (!~saakm_masks)
-		return saakm_refuse(-ENOSPC, "load %s: 64 policies are loaded",
-				    policy->name);
+		return saakm_refuse(-ENOSPC, "load %s: 64 policies are loaded", policy->name);
 	return 0;
 }
 
@@ -80,8 +79,7 @@ static int saakm_enable(const struct saakm_policy *policy)
 
 	if (!list_empty(&saakm_policies))
 		return 0;
-	ret = saakm_server_apply_all(saakm_server_runtime_us,
-				     saakm_server_period_us);
+	ret = saakm_server_apply_all(saakm_server_runtime_us, saakm_server_period_us);
 	if (ret)
 		return saakm_refuse(ret, "load %s: no bandwidth for the deadline servers; lower server_runtime_us",
 				    policy->name);
@@ -159,8 +157,7 @@ EXPORT_SYMBOL_GPL(saakm_remove_policy);
  * A module that goes away with a policy registered: its init failed after
  * saakm_add_policy(), or its exit forgot saakm_remove_policy().
  */
-static int saakm_module_notify(struct notifier_block *nb, unsigned long state,
-			       void *module)
+static int saakm_module_notify(struct notifier_block *nb, unsigned long state, void *module)
 {
 	struct saakm_policy *policy, *next;
 

@@ -80,8 +80,7 @@ static void saakm_rq_unlink(struct task_struct *p)
 	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
 }
 
-static struct task_struct *saakm_rq_prev(struct saakm_rq *srq,
-					 struct task_struct *p)
+static struct task_struct *saakm_rq_prev(struct saakm_rq *srq, struct task_struct *p)
 {
 	struct rb_node *rb;
 
@@ -105,8 +104,7 @@ static void saakm_rq_resort(struct task_struct *p)
 		return;
 	prev = saakm_rq_prev(srq, p);
 	next = saakm_rq_next(srq, p);
-	if ((!prev || srq->order(prev, p) <= 0) &&
-	    (!next || srq->order(p, next) <= 0))
+	if ((!prev || srq->order(prev, p) <= 0) && (!next || srq->order(p, next) <= 0))
 		return;
 	saakm_rq_unlink(p);
 	saakm_rq_link(srq, p);

@@ -14,8 +14,7 @@ static struct task_struct *saakm_server_pick(struct sched_dl_entity *dl_se)
 	return saakm_pick_task(dl_se->rq);
 }
 
-static int saakm_server_apply(struct rq *rq, unsigned int runtime_us,
-			      unsigned int period_us)
+static int saakm_server_apply(struct rq *rq, unsigned int runtime_us, unsigned int period_us)
 {
 	struct sched_dl_entity *dl_se = &rq->saakm.server;
 	u64 runtime = (u64)runtime_us * NSEC_PER_USEC;
@@ -51,23 +50,6 @@ static int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_u
 			saakm_server_apply(cpu_rq(cpu), 0, period_us);
 	}
 	return ret;
-}
-
-/* CPU comes online. There is no caller who could take a refusal. */
-void saakm_server_attach(struct rq *rq)
-{
-	if (saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
-		pr_warn("saakm: CPU %d: no bandwidth for the deadline server\n",
-			cpu_of(rq));
-}
-
-/*
- * CPU goes offline: its bandwidth must be returned while it still counts.
- * Without runtime the server does not start any more.
- */
-void saakm_server_detach(struct rq *rq)
-{
-	saakm_server_apply(rq, 0, saakm_server_period_us);
 }
 
 /* The CPU has got another root domain. */

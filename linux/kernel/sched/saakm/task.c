@@ -14,8 +14,7 @@ static struct saakm_policy *saakm_policy_by_id(u32 id)
 {
 	struct saakm_policy *policy;
 
-	list_for_each_entry_rcu(policy, &saakm_policies, node,
-				lockdep_is_held(&saakm_mutex) ||
+	list_for_each_entry_rcu(policy, &saakm_policies, node, lockdep_is_held(&saakm_mutex) ||
 				srcu_read_lock_held(&saakm_srcu)) {
 		if (policy->id == id)
 			return policy;
@@ -31,8 +30,7 @@ static void saakm_wait_joiners(void)
 	percpu_up_write(&saakm_fork_rwsem);
 }
 
-static int saakm_alloc_data(const struct saakm_policy *policy,
-			    struct saakm_data **data)
+static int saakm_alloc_data(const struct saakm_policy *policy, struct saakm_data **data)
 {
 	*data = NULL;
 	if (!policy->task_size)
@@ -56,8 +54,7 @@ static struct saakm_data *saakm_data_of(struct task_struct *p)
 	return data ? container_of(data, struct saakm_data, bytes[0]) : NULL;
 }
 
-static void saakm_set_membership(struct task_struct *p,
-				 struct saakm_policy *policy,
+static void saakm_set_membership(struct task_struct *p, struct saakm_policy *policy,
 				 struct saakm_data *data)
 {
 	struct saakm_task *st = &p->saakm;
@@ -113,8 +110,7 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 
 /* sched_setattr() */
 
-static int saakm_setsched_target(struct saakm_setsched *s,
-				 struct task_struct *p,
+static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p,
 				 const struct sched_attr *attr, bool user)
 {
 	u32 id = s->keep ? READ_ONCE(p->saakm.id) : attr->sched_saakm_policy;
@@ -165,8 +161,7 @@ int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 	/* A dead thread will not pass saakm_task_dead() again. */
 	if (READ_ONCE(p->__state) == TASK_DEAD)
 		return -ESRCH;
-	if (p->saakm.policy != s->target &&
-	    (s->keep || (s->target->task_size && !s->data)))
+	if (p->saakm.policy != s->target && (s->keep || (s->target->task_size && !s->data)))
 		return -EAGAIN;
 	return 0;
 }
@@ -328,8 +323,7 @@ static void saakm_evict_all(struct saakm_policy *policy)
 
 	for (;;) {
 		scoped_guard(raw_spinlock_irq, &policy->threads_lock) {
-			p = list_first_entry_or_null(&policy->threads,
-						     struct task_struct,
+			p = list_first_entry_or_null(&policy->threads, struct task_struct,
 						     saakm.policy_node);
 			if (p)
 				get_task_struct(p);

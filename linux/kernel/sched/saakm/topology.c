@@ -23,22 +23,21 @@ static enum topology_kind saakm_domain_kind(const struct sched_domain *sd)
 /* NULL for a CPU without domains, and without memory: policies must cope. */
 static struct topology_level *saakm_build_levels(int cpu)
 {
-	struct topology_level *levels;
+	struct topology_level *levels, *level;
 	struct sched_domain *sd;
 	int n = 0;
 
 	guard(rcu)();
-	for_each_domain(cpu, sd)
+	for (sd = rcu_dereference(cpu_rq(cpu)->sd); sd; sd = rcu_dereference(sd->parent))
 		n++;
 	levels = n ? kcalloc(n, sizeof(*levels), GFP_ATOMIC) : NULL;
 	if (!levels)
 		return NULL;
-	n = 0;
-	for_each_domain(cpu, sd) {
-		levels[n].kind = saakm_domain_kind(sd);
-		cpumask_copy(&levels[n].cores, sched_domain_span(sd));
-		levels[n].next = sd->parent ? &levels[n + 1] : NULL;
-		n++;
+	sd = rcu_dereference(cpu_rq(cpu)->sd);
+	for (level = levels; sd; level++, sd = rcu_dereference(sd->parent)) {
+		level->kind = saakm_domain_kind(sd);
+		cpumask_copy(&level->cores, sched_domain_span(sd));
+		level->next = --n ? level + 1 : NULL;
 	}
 	return levels;
 }
