@@ -64,11 +64,24 @@ def _boot(vmlinux: Path) -> tuple[bool, str]:
         return False, "there is no /dev/kvm that this user may open"
     with tempfile.TemporaryDirectory(prefix="saakm-probe-") as scratch:
         console = Path(scratch) / "console"
-        command = [QEMU, "-accel", "kvm", "-cpu", "host", "-m", "512M", "-nodefaults", "-display", "none"]
+        command = [
+            QEMU,
+            "-accel",
+            "kvm",
+            "-cpu",
+            "host",
+            "-m",
+            "512M",
+            "-nodefaults",
+            "-display",
+            "none",
+        ]
         command += ["-no-reboot", "-serial", f"file:{console}", "-kernel", str(vmlinux)]
         command += ["-append", "console=ttyS0 earlyprintk=serial panic=-1"]
         started = time.monotonic()
-        done = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        done = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
         try:
             errors = done.communicate(timeout=PROBE_SECONDS)[1]
         except subprocess.TimeoutExpired:

@@ -16,7 +16,9 @@ from .progress import meter
 from .sync import sync
 
 # What make prints for work that takes time; the first build's total until one was counted.
-_STEP = re.compile(r"^\s+(CC|AS|AR|LD|CC \[M\]|LD \[M\]|BTF|HOSTCC|HOSTLD|KSYMS|NM|VDSO\w*)\s+(\S+)")
+_STEP = re.compile(
+    r"^\s+(CC|AS|AR|LD|CC \[M\]|LD \[M\]|BTF|HOSTCC|HOSTLD|KSYMS|NM|VDSO\w*)\s+(\S+)"
+)
 _DEFAULT_STEPS = {"base": 1900, "debug": 1950}
 # Fixed, so that neither date nor host make ccache miss.
 _ENV = {

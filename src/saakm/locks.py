@@ -15,6 +15,8 @@ def locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"saakm: another saakm is at work on {path.parent}; waiting for it", file=sys.stderr)
+            print(
+                f"saakm: another saakm is at work on {path.parent}; waiting for it", file=sys.stderr
+            )
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -17,7 +17,11 @@ from .progress import meter
 
 def module_sources() -> dict[str, Path]:
     """Each module's directory by its name."""
-    found = [kbuild.parent for where in (paths.POLICIES, paths.GUEST_MODULES) for kbuild in where.glob("*/Kbuild")]
+    found = [
+        kbuild.parent
+        for where in (paths.POLICIES, paths.GUEST_MODULES)
+        for kbuild in where.glob("*/Kbuild")
+    ]
     return {directory.name: directory for directory in sorted(found)}
 
 

@@ -41,7 +41,9 @@ def run_logged(
             )
         except FileNotFoundError as error:
             raise SaakmError(
-                f"{what} failed", f"there is no program '{args[0]}'", "saakm doctor says what is missing"
+                f"{what} failed",
+                f"there is no program '{args[0]}'",
+                "saakm doctor says what is missing",
             ) from error
         with child:
             for line in child.stdout:

@@ -94,4 +94,3 @@ def qemu_version() -> str | None:
     except FileNotFoundError:
         return None
     return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")
-

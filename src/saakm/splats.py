@@ -71,7 +71,9 @@ def last_words(console: str, lines: int = 40) -> str:
     panics = [i for i, line in enumerate(text) if "Kernel panic - not syncing" in line]
     if not panics:
         return "\n".join(text[-lines:])
-    cause = next(i for i in range(max(0, panics[-1] - 80), panics[-1] + 1) if _SPLAT.search(text[i]))
+    cause = next(
+        i for i in range(max(0, panics[-1] - 80), panics[-1] + 1) if _SPLAT.search(text[i])
+    )
     end = next((i for i in range(panics[-1], len(text)) if _CPU_REPORT.search(text[i])), len(text))
     told = [line for line in text[cause:end] if not _REGISTERS.match(line)][:lines]
     for report in _cpu_reports(text[end:]):

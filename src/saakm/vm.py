@@ -145,7 +145,8 @@ class Guest:
         n = self._count
         (self.exchange / f"{n}.sh").write_text(command + "\n")
         outputs = [self.exchange / f"{n}.{kind}" for kind in ("out", "err")]
-        copiers = [_Copier(p, s) for p, s in zip(outputs, (sys.stdout, sys.stderr))] if stream else []
+        ours = (sys.stdout, sys.stderr) if stream else ()
+        copiers = [_Copier(path, stream) for path, stream in zip(outputs, ours)]
         self._send(f"run {n}\n")
         self._wait(lambda: n in self._done, timeout, f"'{_short(command)}'", copiers)
         status, seconds = self._done.pop(n)
@@ -203,7 +204,7 @@ class Guest:
 
     def _boot_deadline(self) -> float:
         # 4 vCPUs boot in 4 s, 64 in some 190 s, on a machine with nothing else to do.
-        seconds = 60 + self.machine.topology.cpus ** 2 / 10
+        seconds = 60 + self.machine.topology.cpus**2 / 10
         return seconds * _SLOWER[self.kernel.config] * (4 if self.machine.deterministic else 1)
 
     def close(self) -> None:

@@ -25,16 +25,27 @@ class VmOptions:
     cpus: Annotated[int | None, _option("--cpus", help="Number of CPUs, on one socket.")] = None
     topology: Annotated[
         str | None,
-        _option("--topology", help="Machine: 1s4c, 2s4c2t (sockets, cores, threads), 1s2l4c (2 LLCs)."),
+        _option(
+            "--topology", help="Machine: 1s4c, 2s4c2t (sockets, cores, threads), 1s2l4c (2 LLCs)."
+        ),
     ] = None
     memory: Annotated[str | None, _option("--memory", help="Size, as 1G or 512M.")] = None
     deterministic: Annotated[
-        bool, _option("--deterministic", help="Time is the number of executed instructions: measures cost.")
+        bool,
+        _option(
+            "--deterministic", help="Time is the number of executed instructions: measures cost."
+        ),
     ] = False
-    seed: Annotated[int, _option("--seed", help="Another seed, another equally repeatable run.")] = 1
+    seed: Annotated[
+        int, _option("--seed", help="Another seed, another equally repeatable run.")
+    ] = 1
     accel: Annotated[str, _option("--accel", help="auto, kvm or tcg (emulation).")] = "auto"
-    config: Annotated[str, _option("--config", help="Kernel: base (to measure) or debug (to test).")] = "base"
-    append: Annotated[list[str] | None, _option("--append", help="A kernel argument; may be repeated.")] = None
+    config: Annotated[
+        str, _option("--config", help="Kernel: base (to measure) or debug (to test).")
+    ] = "base"
+    append: Annotated[
+        list[str] | None, _option("--append", help="A kernel argument; may be repeated.")
+    ] = None
     timeout: Annotated[
         float, _option("--timeout", help="Seconds after which a command counts as hung.")
     ] = 300.0

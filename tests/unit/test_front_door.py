@@ -17,7 +17,12 @@ def test_every_package_has_a_probe_and_a_purpose():
 
 
 def test_shell_syntax():
-    for script in ("saakm", "src/saakm/guest/init", "src/saakm/guest/agent", "src/saakm/guest/shell"):
+    for script in (
+        "saakm",
+        "src/saakm/guest/init",
+        "src/saakm/guest/agent",
+        "src/saakm/guest/shell",
+    ):
         shell = "bash" if script == "saakm" else "dash"
         done = subprocess.run([shell, "-n", str(REPO / script)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
@@ -34,7 +39,11 @@ def test_without_root_it_prints_the_command_to_type(tmp_path):
         [str(REPO / "saakm"), "--help"],
         capture_output=True,
         text=True,
-        env={"PATH": f"{fake}:/usr/bin:/bin", "HOME": str(tmp_path), "SAAKM_CACHE": str(tmp_path / "c")},
+        env={
+            "PATH": f"{fake}:/usr/bin:/bin",
+            "HOME": str(tmp_path),
+            "SAAKM_CACHE": str(tmp_path / "c"),
+        },
     )
     assert done.returncode == 1
     assert "next: sudo apt-get install " in done.stderr and "linux-source-6.12" in done.stderr

@@ -30,7 +30,7 @@ COMPLAINTS = [
 # Ordinary messages with alarming words.
 HARMLESS = [
     "Warning: unable to open an initial console.",
-    "Unknown kernel command line parameters \"saakm_mode=agent\", will be passed to user space.",
+    'Unknown kernel command line parameters "saakm_mode=agent", will be passed to user space.',
     "rcu: Preemptible hierarchical RCU implementation.",
     "rcu: \tRCU debug extended QS entry/exit.",
     "Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar",

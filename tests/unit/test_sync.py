@@ -125,7 +125,9 @@ def test_a_patch_for_a_file_that_linux_lacks_is_refused(lab):
 
 
 def test_a_patch_that_adds_a_file_is_refused(lab):
-    write(lab.linux / "patches/0001.patch", "--- /dev/null\n+++ b/kernel/new.c\n@@ -0,0 +1 @@\n+new\n")
+    write(
+        lab.linux / "patches/0001.patch", "--- /dev/null\n+++ b/kernel/new.c\n@@ -0,0 +1 @@\n+new\n"
+    )
     with pytest.raises(SaakmError) as error:
         sync(lab.linux, lab.tree)
     assert "put new files below linux/" in str(error.value)

@@ -42,7 +42,10 @@ def test_nonsense_is_refused_with_the_reason(name, reason):
 
 
 def test_one_socket_needs_no_numa_options():
-    assert parse_topology("1s2l4c").qemu_args("1G") == ["-smp", "8,sockets=1,dies=2,cores=4,threads=1"]
+    assert parse_topology("1s2l4c").qemu_args("1G") == [
+        "-smp",
+        "8,sockets=1,dies=2,cores=4,threads=1",
+    ]
 
 
 def test_each_socket_is_a_node_and_memory_adds_up():
@@ -55,7 +58,9 @@ def test_each_socket_is_a_node_and_memory_adds_up():
     assert "dist,src=0,dst=1,val=21" in args and "dist,src=1,dst=0,val=21" in args
 
 
-@pytest.mark.parametrize(("text", "expected"), [("1G", 1024), ("512M", 512), ("512", 512), ("2g", 2048)])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("1G", 1024), ("512M", 512), ("512", 512), ("2g", 2048)]
+)
 def test_memory_sizes(text, expected):
     assert megabytes(text) == expected
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm build: the kernel, the policies, saakmctl."""
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,19 +11,23 @@ from ..kernel import build_kernel
 from ..modules import build_modules, build_saakmctl
 
 
-class Part(str, Enum):
+class Part(StrEnum):
     kernel = "kernel"
     modules = "modules"
     all = "all"
 
 
 def build(
-    part: Annotated[Part, typer.Argument(help="What to build; modules need the kernel.")] = Part.all,
+    part: Annotated[
+        Part, typer.Argument(help="What to build; modules need the kernel.")
+    ] = Part.all,
     config: Annotated[str, typer.Option(help="base (to measure) or debug (to test).")] = "base",
     kernel_source: Annotated[
         Path | None, typer.Option(help="Another 6.12.y tree; it is copied, never changed.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", help="Parallel jobs; default: CPUs.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", help="Parallel jobs; default: CPUs.")
+    ] = None,
 ) -> None:
     """Build the kernel, the policies and saakmctl; nothing when nothing changed."""
     kernel = build_kernel(config, kernel_source, jobs)

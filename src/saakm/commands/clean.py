@@ -13,7 +13,8 @@ from .. import paths
 
 def clean(
     everything: Annotated[
-        bool, typer.Option("--all", help=f"The whole {paths.CACHE}: sources and compiler cache too.")
+        bool,
+        typer.Option("--all", help=f"The whole {paths.CACHE}: sources and compiler cache too."),
     ] = False,
 ) -> None:
     """Remove builds from the cache; the next build starts anew."""
@@ -28,5 +29,7 @@ def clean(
 
 def _disk_usage(path: Path) -> int:
     """As du(1) counts: blocks, hard links once."""
-    done = subprocess.run(["du", "-s", "-B1", str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["du", "-s", "-B1", str(path)], capture_output=True, text=True, check=True
+    )
     return int(done.stdout.split()[0])

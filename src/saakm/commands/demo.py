@@ -85,8 +85,9 @@ def demo(
 
 def measure(guest: Guest, policy: str, timeout: float) -> Measured:
     command = under_policy(policy, WORKLOAD)
-    helper = f"/usr/bin/python3 {shlex.quote(str(paths.GUEST_FILES / 'measure.py'))} {policy} "
-    data = json.loads(guest.run(helper + command, timeout).check().stdout)
+    python = f"PYTHONPATH={shlex.quote(str(paths.REPO / 'src'))} /usr/bin/python3"
+    helper = f"{python} -m saakm.guest.measure {policy} {command}"
+    data = json.loads(guest.run(helper, timeout).check().stdout)
     if data["status"]:
         raise SaakmError(
             f"{WORKLOAD[0]} failed under {policy}",

@@ -68,8 +68,12 @@ def _package(package: str, command: str, purpose: str) -> Finding:
 def _disk() -> Finding:
     where = next(path for path in (paths.CACHE, *paths.CACHE.parents) if path.exists())
     free = shutil.disk_usage(where).free / 2**30
-    fix = f"free space, or set SAAKM_CACHE to another disk; {_DISK_GB} GiB are enough for all builds"
-    return Finding("disk", free >= _DISK_GB, f"{free:.0f} GiB free at {where}", "" if free >= _DISK_GB else fix)
+    fix = (
+        f"free space, or set SAAKM_CACHE to another disk; {_DISK_GB} GiB are enough for all builds"
+    )
+    return Finding(
+        "disk", free >= _DISK_GB, f"{free:.0f} GiB free at {where}", "" if free >= _DISK_GB else fix
+    )
 
 
 def _memory() -> Finding:
@@ -81,7 +85,12 @@ def _memory() -> Finding:
 
 def _qemu() -> Finding:
     version = qemu_version()
-    return Finding("qemu", bool(version), version or "missing", "" if version else "apt-get install qemu-system-x86")
+    return Finding(
+        "qemu",
+        bool(version),
+        version or "missing",
+        "" if version else "apt-get install qemu-system-x86",
+    )
 
 
 def _kvm() -> Finding:
@@ -91,7 +100,9 @@ def _kvm() -> Finding:
         return Finding("kvm", False, "no /dev/kvm that this user may open", slow, needed=False)
     kernels = sorted(paths.BUILD.glob("*/vmlinux"))
     if not kernels:
-        return Finding("kvm", False, "not tried yet: it takes a built kernel", "saakm build", needed=False)
+        return Finding(
+            "kvm", False, "not tried yet: it takes a built kernel", "saakm build", needed=False
+        )
     works, why = accel.probe(kernels[0])
     return Finding("kvm", works, why, "" if works else slow, needed=False)
 

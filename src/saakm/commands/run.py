@@ -27,7 +27,9 @@ def check_policy(policy: str) -> None:
         )
     if policy not in NO_POLICY and not (paths.SAAKMCTL / "Cargo.toml").exists():
         raise SaakmError(
-            "cannot put a command under a policy", "this checkout has no saakmctl", "check out saakmctl/"
+            "cannot put a command under a policy",
+            "this checkout has no saakmctl",
+            "check out saakmctl/",
         )
 
 

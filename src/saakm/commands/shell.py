@@ -22,7 +22,9 @@ def shell(
     """An interactive shell in a guest, with a policy loaded (but not in use)."""
     check_policy(policy)
     if not sys.stdin.isatty():
-        raise SaakmError("there is no terminal", "saakm shell is interactive", "saakm run POLICY -- COMMAND")
+        raise SaakmError(
+            "there is no terminal", "saakm shell is interactive", "saakm run POLICY -- COMMAND"
+        )
     guest = Guest(**vm.guest_arguments())
     start = ""
     if policy not in NO_POLICY:

@@ -44,7 +44,9 @@ class Builder:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if session.config.option.collectonly:
             return
-        configs = {_config(item) for item in session.items if (TESTS / "guest") in item.path.parents}
+        configs = {
+            _config(item) for item in session.items if (TESTS / "guest") in item.path.parents
+        }
         capture = session.config.pluginmanager.getplugin("capturemanager")
         with capture.global_and_fixture_disabled():
             for config in sorted(configs):

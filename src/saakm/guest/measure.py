@@ -4,7 +4,7 @@
 Two witnesses that know nothing of each other: the policy's own row in
 /proc/saakm/policies, and what the kernel has always counted (forks, and the
 context switches of a process with all its descendants). The system's own
-Python runs this; it needs nothing else.
+Python runs this, with nothing installed: it must not import more of saakm.
 """
 
 import json
@@ -13,6 +13,8 @@ import resource
 import subprocess
 import sys
 import time
+
+from saakm.tables import parse_table
 
 
 def forks() -> int:
@@ -25,9 +27,9 @@ def policy_row(name: str) -> dict[str, int]:
     if not os.path.exists("/proc/saakm/policies"):
         return {}
     with open("/proc/saakm/policies") as file:
-        header, *rows = [line.split() for line in file]
-    row = next((dict(zip(header, row)) for row in rows if row[header.index("name")] == name), {})
-    return {key: int(row[key]) for key in ("new", "terminated", "switches") if key in row}
+        rows = parse_table(file.read())
+    row = next((row for row in rows if row["name"] == name), {})
+    return {key: row[key] for key in ("new", "terminated", "switches") if key in row}
 
 
 def main() -> None:
