@@ -80,7 +80,7 @@ static void saakm_place(struct rq *rq, struct task_struct *p)
 	struct saakm_task *st = &p->saakm;
 	const struct saakm_module_routines *routines = st->policy->routines;
 
-	if (!(st->event.flags & SAAKM_EV_CHOICE)) {
+	if (!(st->event.flags & (SAAKM_EV_CHOICE | SAAKM_EV_OUSTED))) {
 		st->event.prev_cpu = cpu_of(rq);
 		st->event.waker_cpu = smp_processor_id();
 	}
@@ -139,13 +139,11 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	saakm_account_enqueue(rq, p);
 	switch (st->state) {
 	case SAAKM_NOT_QUEUED:
+	case SAAKM_BLOCKED:
 		saakm_place(rq, p);
 		/* From one policy to another: the core sees no change of class. */
 		if (flags & ENQUEUE_RESTORE && p != saakm_rq_curr(rq))
 			wakeup_preempt_saakm(rq, p, 0);
-		break;
-	case SAAKM_BLOCKED:
-		saakm_place(rq, p);
 		break;
 	case SAAKM_MIGRATING:
 		saakm_set_state(p, SAAKM_READY);
@@ -178,6 +176,7 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 			saakm_set_state(p, SAAKM_MIGRATING);
 		} else {
 			st->event.flags = SAAKM_EV_OUSTED;
+			st->event.prev_cpu = cpu_of(rq);
 			saakm_block(rq, p);
 		}
 	}
@@ -331,11 +330,16 @@ static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
 		saakm_set_state(p, SAAKM_RUNNING);
 	if (p->saakm.state == SAAKM_RUNNING)
 		saakm_thread_event(rq, p, SAAKM_H_tick, policy->routines->tick);
+#ifdef CONFIG_SCHED_CORE
+	/* A sibling must idle because of @p: let the core choose anew. */
+	if (sched_core_enabled(rq) && rq->core->core_forceidle_count)
+		resched_curr(rq);
+#endif
 }
 
 /*
- * Core scheduling: which of two threads on siblings goes first. Between
- * threads of one policy the one that has waited or run for longer.
+ * Core scheduling: which of two threads on siblings goes first. Within a policy
+ * one that waits before one that runs, then the one that has done so longer.
  */
 bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b)
 {
@@ -343,6 +347,8 @@ bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b)
 
 	if (pa != pb)
 		return saakm_policy_before(pb, pa);
+	if ((a->saakm.state == SAAKM_READY) != (b->saakm.state == SAAKM_READY))
+		return b->saakm.state == SAAKM_READY;
 	return (s64)(a->saakm.since_ns - b->saakm.since_ns) > 0;
 }
 
@@ -368,14 +374,12 @@ static int saakm_prepare(struct task_struct *p, struct process_event *event,
 	saakm_enter(policy, handler, p, event->prev_cpu);
 	cpu = prepare(p->saakm.policy, event);
 	saakm_leave();
-	if (unlikely((unsigned int)cpu >= nr_cpu_ids)) {
+	if (unlikely((unsigned int)cpu >= nr_cpu_ids))
 		saakm_violation(policy, p, "%s returned %d, which is no CPU",
 				saakm_handler_names[handler], cpu);
-		return event->prev_cpu;
-	}
-	if (!cpumask_test_cpu(cpu, p->cpus_ptr) || !cpu_active(cpu))
-		return event->prev_cpu;
-	return cpu;
+	else if (cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu))
+		return cpu;
+	return event->prev_cpu;
 }
 
 static int select_task_rq_saakm(struct task_struct *p, int cpu, int flags)

@@ -135,6 +135,7 @@ void saakm_violation(const struct saakm_policy *policy,
 
 	va_start(args, fmt);
 	vaf.va = &args;
+	guard(preempt)();
 	printk_deferred_enter();
 	pr_err("saakm: policy %s: wrong move in %s: %pV\n",
 	       policy ? policy->name : "?",
