@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from .commands import build, clean, demo, doctor, run, shell, test
+from .commands import build, clean, cost, demo, doctor, run, shell, test
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command()(run.run)
 app.command()(shell.shell)
 app.command()(build.build)
 app.command(context_settings=test.CONTEXT)(test.test)
+app.command()(cost.cost)
 app.command()(doctor.doctor)
 app.command()(clean.clean)
 
