@@ -22,14 +22,6 @@ static void update_curr_saakm(struct rq *rq)
 		dl_server_update(&rq->saakm.server, delta_ns);
 }
 
-/* The current thread, if it is ours and could go on. */
-static struct task_struct *saakm_running(struct rq *rq)
-{
-	struct task_struct *curr = saakm_rq_curr(rq);
-
-	return task_on_saakm(curr) && curr->saakm.on_rq ? curr : NULL;
-}
-
 /* Accounts of the runqueue */
 
 static void saakm_account_enqueue(struct rq *rq, struct task_struct *p)
@@ -279,13 +271,14 @@ static struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
  */
 struct task_struct *saakm_pick_task(struct rq *rq)
 {
-	struct task_struct *curr, *next;
+	struct task_struct *curr = saakm_rq_curr(rq), *next;
 
 	if (!rq->saakm.nr_running)
 		return NULL;
-	curr = saakm_running(rq);
-	if (curr)
+	if (task_on_saakm(curr) && curr->saakm.on_rq)
 		update_curr_saakm(rq);
+	else
+		curr = NULL;	/* not ours, or it blocks */
 	next = saakm_elect(rq, curr);
 	if (next && next == curr) {
 		curr->saakm.event.flags = 0;
