@@ -340,7 +340,7 @@ bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b)
 
 	if (pa != pb)
 		return saakm_policy_before(pb, pa);
-	if ((a->saakm.state == SAAKM_READY) != (b->saakm.state == SAAKM_READY))
+	if (a->saakm.state != b->saakm.state)
 		return b->saakm.state == SAAKM_READY;
 	return (s64)(a->saakm.since_ns - b->saakm.since_ns) > 0;
 }

@@ -15,7 +15,7 @@ static int saakm_validate(const struct saakm_policy *policy)
 
 	if (!policy->name[0] || strnlen(policy->name, SAAKM_NAME_LEN) == SAAKM_NAME_LEN ||
 	    strpbrk(policy->name, " \t\n/"))
-		return saakm_refuse(-EINVAL, "load: a policy needs a name of 1 to %d characters without blanks",
+		return saakm_refuse(-EINVAL, "load: a name has 1 to %d characters, no blanks",
 				    SAAKM_NAME_LEN - 1);
 	if (!routines)
 		missing = "routines";
@@ -81,7 +81,7 @@ static int saakm_enable(const struct saakm_policy *policy)
 		return 0;
 	ret = saakm_server_apply_all(saakm_server_runtime_us, saakm_server_period_us);
 	if (ret)
-		return saakm_refuse(ret, "load %s: no bandwidth for the deadline servers; lower server_runtime_us",
+		return saakm_refuse(ret, "load %s: no deadline bandwidth; lower server_runtime_us",
 				    policy->name);
 	static_branch_enable_cpuslocked(&__saakm_enabled);
 	return 0;

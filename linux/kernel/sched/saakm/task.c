@@ -126,7 +126,7 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 	if (policy->routines->checkparam_attr && !s->keep) {
 		ret = policy->routines->checkparam_attr(policy, attr);
 		if (ret)
-			return saakm_refuse(ret, "sched_setattr: policy %s refused the parameters (%d)",
+			return saakm_refuse(ret, "sched_setattr: %s refused the parameters (%d)",
 					    policy->name, ret);
 	}
 	s->target = policy;
