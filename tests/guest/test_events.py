@@ -142,14 +142,22 @@ def test_waker_and_previous_cpu_are_told(guest, program):
 
 @pytest.mark.parametrize("answer", ["Y", "N"])
 def test_wakeup_preempt_decides(guest, program, answer):
-    """A thread wakes beside a hog with a slice that outlasts the test."""
+    """A thread wakes beside a hog with a slice that outlasts the test: ten rounds.
+
+    A hog that is not preempted lives to see its next tick.
+    """
     hog_goes_on = "slice_us=60000000"
     command = f"{program('trigger_wake')} beside"
     found = record(guest, command, f"preempt={answer}", hog_goes_on)
-    asked = [e for e in found.of("woken") if e.name == "wakeup_preempt"]
-    expect(asked, "wakeup_preempt", found.of("woken"))
-    beside_hog = any(e.prev_cpu == found.names["hog"] for e in asked)
-    expect(beside_hog, "the hog as the running thread", asked)
-    soon = found.names["soon"]
-    # A higher class may take the CPU from the hog now and then, and so let the other in.
-    assert soon >= 9 if answer == "Y" else soon <= 4, f"it ran at once in {soon} of 10 rounds"
+    woken = found.names["woken"]
+    asked = [i for i, e in enumerate(found.events) if e.name == "wakeup_preempt" and e.pid == woken]
+    at_once = 0
+    for i in asked:
+        hog = found.events[i].prev_cpu  # where the recorder puts the running thread
+        after = [e.name for e in found.events[i:] if e.pid == hog]
+        at_once += bool(after) and after[0] == "requeue"
+    expect(len(asked) >= 5, "wakeup_preempt in most rounds", found.of("woken"))
+    share = at_once / len(asked)
+    assert share >= 0.6 if answer == "Y" else share <= 0.3, (
+        f"the hog was preempted at once in {at_once} of {len(asked)} rounds"
+    )

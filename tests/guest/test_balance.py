@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Threads move between cores: by the policy rr, and by hand through modules/mover."""
+
+import pytest
+
+from .support import load_policy, run_ok, until
+
+EAGAIN, EPERM, EINVAL, ENOMSG = 11, 1, 22, 42
+FILES = "/sys/kernel/debug/mover"
+
+
+def test_rr_spreads_hogs_over_all_cpus(guest, program):
+    """Eight on CPU 0, let go: two on each of four."""
+    id = load_policy(guest, "rr")
+    run_ok(guest, f"{program('spread')} {id} 8")
+
+
+def test_rr_fills_idle_cpus(guest, program):
+    id = load_policy(guest, "rr")
+    run_ok(guest, f"{program('spread')} {id} 4")
+
+
+@pytest.mark.topology("2s2c")
+def test_rr_spreads_over_sockets(guest, program):
+    id = load_policy(guest, "rr")
+    run_ok(guest, f"{program('spread')} {id} 8")
+
+
+class Mover:
+    """Hogs on CPU 1 under modules/mover, and its files."""
+
+    def __init__(self, guest, program):
+        self._guest, self._program = guest, program
+        self.id = load_policy(guest, "mover")
+
+    def hogs(self, affinity: str, *params: int) -> list[int]:
+        words = " ".join(map(str, params))
+        command = f"{self._program('hogs')} {self.id} 1 {affinity} {words}"
+        run_ok(self._guest, f"{command} >/tmp/hogs 2>&1 &")
+
+        def started() -> str:
+            text = self._guest.run("cat /tmp/hogs").stdout
+            return text if text.endswith("\n") else ""
+
+        tids = list(map(int, until(started, 30, "the hogs run").split()))
+        assert len(tids) == len(params)
+        return tids
+
+    def write(self, file: str, *numbers: int) -> int:
+        """The errno of the class's answer."""
+        words = " ".join(map(str, numbers))
+        return int(run_ok(self._guest, f"{self._program('poke')} {FILES}/{file} '{words}'"))
+
+    def where(self, tids: list[int]) -> dict[int, tuple[int, str]]:
+        """CPU and state of each."""
+        files = " ".join(f"/proc/{tid}/saakm" for tid in tids)
+        lines = [line.split() for line in run_ok(self._guest, f"cat {files}").splitlines()]
+        cpus = [int(value) for key, value in lines if key == "cpu"]
+        states = [value for key, value in lines if key == "state"]
+        return dict(zip(tids, zip(cpus, states)))
+
+    def stolen(self) -> int:
+        return int(run_ok(self._guest, "cat /sys/module/mover/parameters/stolen"))
+
+    def waiting(self, tids: list[int]) -> list[int]:
+        return [tid for tid, (cpu, state) in self.where(tids).items() if (cpu, state) == (1, "READY")]
+
+
+@pytest.fixture
+def mover(guest, program):
+    return Mover(guest, program)
+
+
+def _moved(mover, tids, cpu):
+    """Moves one that waits; who waits may change between looking and moving."""
+
+    def move() -> int:
+        for tid in mover.waiting(tids):
+            if mover.write("move", tid, cpu) == 0:
+                return tid
+        return 0
+
+    return until(move, 20, "a waiting thread that can be moved")
+
+
+def test_move_of_a_waiting_thread(mover):
+    tids = mover.hogs("free", 0, 0, 0)
+    tid = _moved(mover, tids, 2)
+    assert mover.where([tid])[tid][0] == 2
+    until(lambda: mover.where([tid])[tid][1] == "RUNNING", 20, "it runs on its new CPU")
+
+
+def test_move_to_where_it_is_fails(mover):
+    tids = mover.hogs("free", 0, 0)
+    assert [mover.write("move", tid, 1) for tid in tids] == [EAGAIN, EAGAIN]
+
+
+def test_move_of_a_running_thread_fails(mover):
+    (tid,) = mover.hogs("free", 0)
+    # Alone, but for the moment when a thread of a higher class has the CPU.
+    answers = [mover.write("move", tid, 2) for _ in range(3)]
+    assert EAGAIN in answers, answers
+
+
+def test_move_against_affinity_fails(mover):
+    tids = mover.hogs("pinned", 0, 0, 0)
+
+    def refused() -> bool:
+        answers = {mover.write("move", tid, 2) for tid in mover.waiting(tids)}
+        assert answers <= {EPERM, EAGAIN}, answers
+        return EPERM in answers
+
+    until(refused, 20, "EPERM")
+    assert {cpu for cpu, _ in mover.where(tids).values()} == {1}
+
+
+def test_move_to_another_cpus_queue_fails(mover, watch):
+    watch.expect_violations()
+    tids = mover.hogs("free", 0, 0)
+    assert mover.write("move", tids[0], 2, 3) == EINVAL
+
+
+def test_move_of_a_thread_of_no_policy_fails(mover):
+    assert mover.write("move", 1, 2) == EAGAIN
+    assert mover.write("move", 99999999, 2) == ENOMSG
+
+
+def test_steal_takes_no_more_than_asked(mover):
+    tids = mover.hogs("free", *[0] * 6)
+    assert mover.write("steal", 1, 2, 3, 0) == 0
+    assert mover.stolen() == 3
+    assert sum(cpu == 2 for cpu, _ in mover.where(tids).values()) == 3
+
+
+def test_steal_takes_only_what_is_wanted(mover):
+    tids = mover.hogs("free", 1, 7, 1, 7, 1, 1)
+
+    def both() -> bool:
+        mover.write("steal", 1, 2, 9, 7)
+        cpus = [cpu for cpu, _ in mover.where(tids).values()]
+        assert all(cpus[i] == 1 for i in (0, 2, 4, 5)), f"an unwanted one moved: {cpus}"
+        return cpus[1] == cpus[3] == 2
+
+    # One of the two may be running at first; nothing moves it then.
+    until(lambda: both() or mover.stolen() > 0, 20, "wanted threads")
+
+
+def test_steal_passes_over_pinned_threads(mover):
+    tids = mover.hogs("pinned", 0, 0, 0)
+    assert mover.write("steal", 1, 2, 9, 0) == 0
+    assert mover.stolen() == 0
+    assert {cpu for cpu, _ in mover.where(tids).values()} == {1}
+
+
+def test_steal_from_an_empty_queue_is_nothing(mover):
+    assert mover.write("steal", 3, 2, 9, 0) == 0
+    assert mover.stolen() == 0
+
+
+def test_steal_from_oneself_fails(mover, watch):
+    watch.expect_violations()
+    assert mover.write("steal", 2, 2, 1, 0) == EINVAL

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""FIFO, LIST and RBTREE: who runs when, as threads see it and as the policy walks it."""
+
+import random
+
+import pytest
+
+from .support import load_policy, run_ok
+
+SORTED = ["list", "rbtree"]
+ALL = ["fifo", *SORTED]
+
+
+def _order(guest, program, type_, key, keys, changes=()):
+    """Indices of the threads in the order in which they ran."""
+    id = load_policy(guest, "queues", f"type={type_}", f"key={key}")
+    words = [*map(str, keys), "--", *(f"{i}={k}" for i, k in changes)]
+    out = run_ok(guest, f"{program('queue_order')} {id} {key} {' '.join(words)}")
+    _checked(guest)
+    return list(map(int, out.split()))
+
+
+def _checked(guest, walks=10):
+    """What the policy found when it walked its queues."""
+    names = ["walks", "unsorted", "unordered", "miscounted", "longest"]
+    out = run_ok(guest, f"cd /sys/module/queues/parameters; cat {' '.join(names)}")
+    found = dict(zip(names, map(int, out.split())))
+    assert found["walks"] > walks, f"the queues were hardly looked at: {found}"
+    for mistake in ("unsorted", "unordered", "miscounted"):
+        assert not found[mistake], f"{mistake}: {found}"
+    return found
+
+
+def _expected(keys):
+    return sorted(range(len(keys)), key=lambda i: keys[i])
+
+
+def test_fifo_runs_in_order_of_arrival(guest, program):
+    keys = [5, 1, 4, 2, 3, 1, 5]
+    assert _order(guest, program, "fifo", "param", keys) == list(range(7))
+
+
+@pytest.mark.parametrize("type_", SORTED)
+def test_sorted_runs_in_order_of_keys(guest, program, type_):
+    keys = [50, 10, 40, 20, 30, 60, 15, 35]
+    assert _order(guest, program, type_, "param", keys) == _expected(keys)
+
+
+@pytest.mark.parametrize("type_", SORTED)
+def test_equal_keys_keep_order_of_arrival(guest, program, type_):
+    keys = [2, 1, 2, 1, 3, 2, 1, 3, 2, 1]
+    assert _order(guest, program, type_, "param", keys) == _expected(keys)
+
+
+@pytest.mark.parametrize("type_", SORTED)
+def test_many_random_keys(guest, program, type_):
+    keys = random.Random(type_).choices(range(1, 12), k=24)
+    assert _order(guest, program, type_, "param", keys) == _expected(keys)
+
+
+@pytest.mark.parametrize("type_", SORTED)
+def test_nice_is_a_key(guest, program, type_):
+    keys = [5, -5, 0, 10, -10, 0]
+    assert _order(guest, program, type_, "nice", keys) == _expected(keys)
+
+
+@pytest.mark.parametrize("type_", SORTED)
+@pytest.mark.parametrize("key", ["param", "nice"])
+def test_new_key_sorts_anew(guest, program, type_, key):
+    """First to last, last to first, and a change that leaves it in its place."""
+    keys = [1, 5, 9, 13, 17]
+    changes = [(0, 19), (4, 1), (2, 10)]
+    assert _order(guest, program, type_, key, keys, changes) == [4, 1, 2, 3, 0]
+
+
+def test_new_key_changes_nothing_in_a_fifo(guest, program):
+    assert _order(guest, program, "fifo", "nice", [1, 2, 3], [(2, 0), (0, 9)]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("type_", ALL)
+def test_walk_sees_all_that_wait(guest, program, type_):
+    id = load_policy(guest, "queues", f"type={type_}")
+    keys = " ".join(str(n % 7 + 1) for n in range(20))
+    run_ok(guest, f"{program('queue_order')} {id} param {keys}")
+    # The guest's own threads may have let some through before the last arrived.
+    assert _checked(guest)["longest"] >= 10
+
+
+@pytest.mark.parametrize("type_", ALL)
+def test_queues_stay_right_under_load(guest, program, type_):
+    """Births, sleeps, renices and deaths on all CPUs, a check at each election."""
+    id = load_policy(guest, "queues", f"type={type_}", "key=nice")
+    run_ok(guest, f"{program('trigger_life')} storm {id} && {program('renicers')} {id}")
+    _checked(guest, walks=500)
