@@ -13,7 +13,9 @@
 #define SCX_SLICE_INF		(~0ull)
 #define SCX_OPS_SWITCH_PARTIAL	(1ull << 3)
 
-struct cpumask;
+struct cpumask {
+	unsigned long bits[1];
+} __attribute__((preserve_access_index));
 
 struct task_struct {
 	int pid;
