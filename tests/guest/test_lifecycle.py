@@ -16,13 +16,15 @@ def _reload(guest, program, cycles: int, *names: str) -> None:
     assert not policies(guest)
 
 
+@pytest.mark.limit(200)
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_reload_under_load(guest, program, policy):
-    _reload(guest, program, 20, policy)
+    _reload(guest, program, 10, policy)
 
 
+@pytest.mark.limit(200)
 def test_reload_two_at_once(guest, program):
-    _reload(guest, program, 15, "fifo", "vtime")
+    _reload(guest, program, 8, "fifo", "vtime")
 
 
 @pytest.mark.long
