@@ -47,11 +47,11 @@ def test_unload_with_thousands_of_threads(guest, program):
 
 
 def test_unload_one_of_two(guest, program):
-    """Threads of the other policy notice nothing."""
+    """Threads of the other policy notice nothing. All sleep (-k 1), since the first policy goes first."""
     load_policy(guest, "fifo")
     load_policy(guest, "rr")
-    inner = f"{program('crowd')} -p rr -l 50 -e other \"rmmod rr\""
-    run_ok(guest, f"{program('crowd')} -p fifo -l 100 -e saakm '{inner}'", timeout=110)
+    inner = f"{program('crowd')} -k 1 -p rr -l 50 -e other \"rmmod rr\""
+    run_ok(guest, f"{program('crowd')} -k 1 -p fifo -l 100 -e saakm '{inner}'", timeout=110)
     assert list(policies(guest)) == ["fifo"]
 
 
