@@ -42,7 +42,7 @@ echo >{trace}/trace
 echo 1 >{trace}/events/saakm/saakm_transition/enable
 {program("trigger_life")} storm $id && {program("trigger_life")} tick_pair $id &&
 {program("trigger_attr")} join_leave $id && {program("trigger_attr")} affinity_queued $id &&
-{program("trigger_attr")} leave_queued $id && {program("spread")} $id 8
+{program("trigger_attr")} leave_queued $id && {program("steal_pair")} pair $id
 status=$?
 echo 0 >{trace}/events/saakm/saakm_transition/enable
 grep -o 'prev=[A-Z_]* next=[A-Z_]*' {trace}/trace | sort | uniq -c
@@ -63,7 +63,6 @@ exit $status
         ("READY", "MIGRATING"),
         ("MIGRATING", "READY"),
         ("READY", "BLOCKED"),
-        ("READY", "TERMINATED"),
         ("RUNNING", "BLOCKED"),
         ("RUNNING", "READY_TICK"),
         ("RUNNING", "TERMINATED"),

@@ -161,7 +161,9 @@ static struct task_struct *mis_schedule(struct saakm_policy *policy, struct core
 
 	if (is("schedule_null"))
 		return NULL;
-	if (is("schedule_sleeper") && asleep && saakm_task_state(asleep) == SAAKM_BLOCKED) {
+	/* Only while somebody else can go on: electing nobody at all is another mistake. */
+	if (is("schedule_sleeper") && core->curr && asleep && asleep != core->curr &&
+	    saakm_task_state(asleep) == SAAKM_BLOCKED) {
 		atomic_inc(&nr_refused);
 		return asleep;
 	}
