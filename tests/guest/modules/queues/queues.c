@@ -34,7 +34,6 @@ struct queues_task {
 struct queues_cpu {
 	struct saakm_rq	rq;
 	u64		arrivals;
-	unsigned int	queued;		/* as we count them */
 };
 
 static DEFINE_PER_CPU(struct queues_cpu, queues_cpus);

@@ -30,6 +30,12 @@ MODULE_PARM_DESC(groups, "record: 1 threads, 2 cores, 4 schedule, 8 the policy")
 
 static unsigned int slice_us = 4000;
 module_param(slice_us, uint, 0644);
+static unsigned int interval_ms = 20;
+module_param(interval_ms, uint, 0444);
+static int priority;
+module_param(priority, int, 0444);
+static bool privileged;
+module_param(privileged, bool, 0444);
 
 static int prepare_cpu = -1;
 module_param(prepare_cpu, int, 0644);
@@ -42,15 +48,6 @@ MODULE_PARM_DESC(preempt, "what wakeup_preempt answers");
 static bool steal;
 module_param(steal, bool, 0644);
 MODULE_PARM_DESC(steal, "newly_idle pulls a thread");
-
-static int priority;
-module_param(priority, int, 0444);
-
-static bool privileged;
-module_param(privileged, bool, 0444);
-
-static unsigned int interval_ms = 20;
-module_param(interval_ms, uint, 0444);
 
 struct recorder_line {
 	const char	*event;
@@ -89,16 +86,12 @@ static struct recorder_line *claim(const char *event, int core)
 	return line;
 }
 
-static void finish(struct recorder_line *line)
-{
-	if (line)
-		smp_store_release(&line->complete, true);
-}
-
 static void record(enum recorder_group group, const char *event, int core)
 {
-	if (groups & group)
-		finish(claim(event, core));
+	struct recorder_line *line = groups & group ? claim(event, core) : NULL;
+
+	if (line)
+		smp_store_release(&line->complete, true); /* events_show() */
 }
 
 static void record_thread(const char *event, const struct process_event *pe, int core)
@@ -106,9 +99,7 @@ static void record_thread(const char *event, const struct process_event *pe, int
 	const struct recorder_task *data = pe->data;
 	struct recorder_line *line;
 
-	if (!(groups & GROUP_THREAD))
-		return;
-	line = claim(event, core);
+	line = groups & GROUP_THREAD ? claim(event, core) : NULL;
 	if (!line)
 		return;
 	line->pid = pe->task->pid;
@@ -117,7 +108,7 @@ static void record_thread(const char *event, const struct process_event *pe, int
 	line->prev_cpu = pe->prev_cpu;
 	line->waker_cpu = pe->waker_cpu;
 	line->seen = data->seen;
-	finish(line);
+	smp_store_release(&line->complete, true); /* events_show() */
 }
 
 /* A handler under the runqueue lock may write to the thread's data. */
@@ -211,27 +202,18 @@ static void rec_tick(struct saakm_policy *policy, struct process_event *pe,
 static bool rec_wakeup_preempt(struct saakm_policy *policy, struct task_struct *running,
 			       struct task_struct *woken)
 {
-	struct recorder_line *line;
+	struct process_event pe = {
+		.task = woken, .data = saakm_task_data(woken), .prev_cpu = running->pid,
+	};
 
-	if (groups & GROUP_THREAD) {
-		line = claim("wakeup_preempt", task_cpu(woken));
-		if (line) {
-			line->pid = woken->pid;
-			line->state = saakm_task_state(woken);
-			line->prev_cpu = running->pid;
-			finish(line);
-		}
-	}
+	record_thread("wakeup_preempt", &pe, task_cpu(woken));
 	return preempt;
 }
 
 static struct task_struct *rec_schedule(struct saakm_policy *policy, struct core_event *core)
 {
-	struct task_struct *next;
-
-	next = saakm_curr(core) ?: saakm_rq_first(&per_cpu(recorder_rq, core->id));
 	record(GROUP_SCHEDULE, "schedule", core->id);
-	return next;
+	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(recorder_rq, core->id));
 }
 
 /* Cores */
@@ -347,7 +329,7 @@ static int events_show(struct seq_file *m, void *v)
 	for (i = 0; i < min(n, NR_LINES); i++) {
 		struct recorder_line *line = &lines[i];
 
-		if (smp_load_acquire(&line->complete))
+		if (smp_load_acquire(&line->complete)) /* record*() */
 			seq_printf(m, "%s %llu %d %d %d %d %d %d %d\n", line->event,
 				   line->time_ns, line->core, line->pid, line->state,
 				   line->flags, line->prev_cpu, line->waker_cpu, line->seen);
