@@ -323,7 +323,7 @@ struct saakm_policy {
 	unsigned int		nr_threads;	/* by threads_lock */
 	unsigned long		nr_new;		/* by threads_lock */
 	unsigned long		nr_terminated;	/* by threads_lock */
-	unsigned long		reported[2];	/* wrong transitions, once each */
+	unsigned long		reported;	/* see enum saakm_wrong */
 };
 
 /**

@@ -42,7 +42,7 @@ static bool saakm_may_lock(const char *what)
 	if (handler == SAAKM_H_none || handler == SAAKM_H_newly_idle ||
 	    handler == SAAKM_H_balancing_select)
 		return true;
-	saakm_violation(NULL, NULL, "%s called with a runqueue lock held", what);
+	saakm_violation(SAAKM_WRONG_MOVE, NULL, NULL, "%s called with a runqueue lock held", what);
 	return false;
 }
 
@@ -83,7 +83,7 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
 	if ((unsigned int)cpu >= nr_cpu_ids || !to || to->cpu != cpu) {
-		saakm_violation(p->saakm.policy, p,
+		saakm_violation(SAAKM_WRONG_MOVE, p->saakm.policy, p,
 				"%s(cpu %d): the runqueue is not of this CPU",
 				__func__, cpu);
 		return -EINVAL;
@@ -115,7 +115,7 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
 	if ((unsigned int)cpu >= nr_cpu_ids || to->cpu != cpu || from->cpu == cpu) {
-		saakm_violation(NULL, NULL,
+		saakm_violation(SAAKM_WRONG_MOVE, NULL, NULL,
 				"%s(cpu %d): runqueues of CPUs %d and %d",
 				__func__, cpu, from->cpu, to->cpu);
 		return -EINVAL;

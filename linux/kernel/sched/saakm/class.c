@@ -60,7 +60,7 @@ static void saakm_place_event(struct rq *rq, struct task_struct *p,
 	saakm_thread_event(rq, p, handler, call);
 	if (likely(p->saakm.state == SAAKM_READY))
 		return;
-	saakm_violation(p->saakm.policy, p,
+	saakm_violation(SAAKM_WRONG_PLACEMENT, p->saakm.policy, p,
 			"%s returned without change_state(SAAKM_READY); the class runs the thread",
 			saakm_handler_names[handler]);
 	saakm_set_state(p, SAAKM_READY);
@@ -220,7 +220,7 @@ static bool saakm_electable(struct rq *rq, struct saakm_policy *policy, struct t
 	if (likely(next->saakm.state == SAAKM_READY && next->saakm.policy == policy &&
 		   task_cpu(next) == cpu_of(rq) && next->saakm.on_rq))
 		return true;
-	saakm_violation(policy, next,
+	saakm_violation(SAAKM_WRONG_ELECTION, policy, next,
 			"schedule elected a thread that is not READY on CPU %d, or another policy's",
 			cpu_of(rq));
 	return false;
@@ -368,7 +368,7 @@ static int saakm_prepare(struct task_struct *p, struct process_event *event,
 	cpu = prepare(p->saakm.policy, event);
 	saakm_leave();
 	if (unlikely((unsigned int)cpu >= nr_cpu_ids))
-		saakm_violation(policy, p, "%s returned %d, which is no CPU",
+		saakm_violation(SAAKM_WRONG_CPU, policy, p, "%s returned %d, which is no CPU",
 				saakm_handler_names[handler], cpu);
 	else if (cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu))
 		return cpu;

@@ -93,44 +93,52 @@ int saakm_refuse(int error, const char *fmt, ...)
 	return error;
 }
 
-/* Once for each pair of states of a policy, unless all are wanted. */
-static bool saakm_report_due(const struct saakm_policy *policy,
-			     const struct task_struct *p, const char *fmt)
+/* Once for each kind and state of a policy; with log_violations ten in 5 s. */
+static bool saakm_report_due(enum saakm_wrong wrong, const struct saakm_policy *policy,
+			     const struct task_struct *p)
 {
 	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 10);
-	unsigned long bit;
 
+	BUILD_BUG_ON(SAAKM_NR_WRONGS * SAAKM_NR_STATES > BITS_PER_LONG);
 	if (READ_ONCE(saakm_log_violations) || !policy || !p)
 		return __ratelimit(&limit);
-	bit = hash_ptr(fmt, 4) * SAAKM_NR_STATES + p->saakm.state;
-	return !test_and_set_bit(bit, (unsigned long *)policy->reported);
+	return !test_and_set_bit(wrong * SAAKM_NR_STATES + p->saakm.state,
+				 (unsigned long *)&policy->reported);
 }
 
-static bool saakm_is_core_event(enum saakm_handler handler)
+/* The policy whose handler this CPU is in. */
+static const struct saakm_policy *saakm_calling(void)
 {
-	return handler >= SAAKM_H_schedule && handler <= SAAKM_H_core_exit;
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
+	const void *subject = raw_cpu_read(saakm_context.subject);
+
+	if (handler == SAAKM_H_none)
+		return NULL;
+	if (handler >= SAAKM_H_schedule && handler <= SAAKM_H_core_exit)
+		return subject;
+	return ((const struct task_struct *)subject)->saakm.policy;
 }
 
 /*
  * A policy has done what it must not. The caller has made sure that nothing is
  * lost. Usually under a runqueue lock: no console output from here.
  */
-void saakm_violation(const struct saakm_policy *policy,
+void saakm_violation(enum saakm_wrong wrong, const struct saakm_policy *policy,
 		     const struct task_struct *p, const char *fmt, ...)
 {
 	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 	struct va_format vaf = { .fmt = fmt };
 	va_list args;
 
-	if (!policy && saakm_is_core_event(handler))
-		policy = raw_cpu_read(saakm_context.subject);
+	if (!policy)
+		policy = saakm_calling();
 	atomic_inc(&saakm_violations);
 	if (READ_ONCE(saakm_panic_on_violation)) {
 		va_start(args, fmt);
 		vaf.va = &args;
 		panic("saakm: policy %s: %pV", policy ? policy->name : "?", &vaf);
 	}
-	if (!saakm_report_due(policy, p, fmt))
+	if (!saakm_report_due(wrong, policy, p))
 		return;
 
 	va_start(args, fmt);
@@ -205,13 +213,13 @@ void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
 	if (!READ_ONCE(saakm_check_transitions))
 		return;
 	if (!saakm_transition_allowed(prev, next))
-		saakm_violation(policy, p, "transition to %s",
+		saakm_violation(SAAKM_WRONG_TRANSITION, policy, p, "transition to %s",
 				saakm_state_names[next]);
 	if (!raw_spin_is_locked(rq_lockp(task_rq(p))))
-		saakm_violation(policy, p, "transition to %s without the runqueue lock",
+		saakm_violation(SAAKM_WRONG_LOCK, policy, p, "transition to %s without the runqueue lock",
 				saakm_state_names[next]);
 	if (p->saakm.rq && p->saakm.rq->cpu != cpu)
-		saakm_violation(policy, p, "queued on CPU %d",
+		saakm_violation(SAAKM_WRONG_QUEUE, policy, p, "queued on CPU %d",
 				p->saakm.rq->cpu);
 }
 

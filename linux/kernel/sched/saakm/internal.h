@@ -161,8 +161,8 @@ static __always_inline void saakm_server_start(struct rq *rq)
 /* debug.c */
 const char *saakm_explain(const struct task_struct *p, enum saakm_state next,
 			  int cpu, const struct saakm_rq *srq);
-__printf(3, 4)
-void saakm_violation(const struct saakm_policy *policy,
+__printf(4, 5)
+void saakm_violation(enum saakm_wrong wrong, const struct saakm_policy *policy,
 		     const struct task_struct *p, const char *fmt, ...);
 __printf(2, 3)
 int saakm_refuse(int error, const char *fmt, ...);

@@ -55,7 +55,7 @@ static int saakm_setup(struct saakm_policy *policy)
 	policy->nr_threads = 0;
 	policy->nr_new = 0;
 	policy->nr_terminated = 0;
-	memset(policy->reported, 0, sizeof(policy->reported));
+	policy->reported = 0;
 
 	if (policy->routines->init)
 		ret = policy->routines->init(policy);
