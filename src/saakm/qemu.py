@@ -5,6 +5,7 @@ virtme-ng knows QEMU and its quirks: it writes the command line. Only its init
 is replaced, because that spends most of the boot in udev.
 """
 
+import functools
 import shlex
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from . import paths
 from .errors import SaakmError
+from .initramfs import compile_static
 from .topology import Topology, parse_topology
 
 QEMU = "qemu-system-x86_64"
@@ -85,7 +87,22 @@ def _kernel_arguments(
     ours += ["oops=panic", "panic=-1", "unknown_nmi_panic", "panic_print=0x40"]
     ours += [f"saakm_{name}={value}" for name, value in environment.items()]
     ours += [f"saakm_mode={mode}"]
+    if machine.accel == "tcg":
+        ours += _clock_arguments(machine)
     return [*keep, *ours, *machine.append, f"init={paths.GUEST_FILES}/init"]
+
+
+def _clock_arguments(machine: Machine) -> list[str]:
+    """On a busy host an emulated guest that calibrates its clocks goes wrong by factors."""
+    # Emulation hands the host's time stamp counter through, except where it counts instructions.
+    khz = "1000000" if machine.deterministic else _host_tsc_khz()
+    return ["no_timer_check", "tsc=reliable", f"tsc_early_khz={khz}"]
+
+
+@functools.cache
+def _host_tsc_khz() -> str:
+    program = compile_static(paths.GUEST_FILES / "tsc_khz.c")
+    return subprocess.run([program], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def qemu_version() -> str | None:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the project promises of its kernel code: small, and in the kernel's style."""
+
+import re
+import subprocess
+
+import pytest
+
+from saakm import paths, source
+
+CLASS = paths.LINUX / "kernel" / "sched" / "saakm"
+HEADERS = [
+    *paths.LINUX.glob("include/linux/saakm*.h"),
+    paths.LINUX / "include/uapi/linux/saakm.h",
+]
+# Iterators and module_*() macros evaluate their arguments twice all over the kernel.
+IGNORED = "MACRO_ARG_REUSE"
+
+
+def lines_of_code(path):
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+    return sum(1 for line in text.splitlines() if line.split("//")[0].strip())
+
+
+def test_class_is_under_1500_lines():
+    files = [f for f in CLASS.glob("*.[ch]") if f.name != "debug.c"]
+    assert sum(map(lines_of_code, files)) < 1500
+
+
+def test_smallest_policy_fits_one_screen():
+    assert lines_of_code(paths.POLICIES / "fifo" / "fifo.c") <= 45
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*CLASS.glob("*.[ch]"), *HEADERS, *paths.POLICIES.glob("*/*.c")],
+    ids=lambda path: path.name,
+)
+def test_checkpatch_has_nothing_to_say(path):
+    _, tree = source.default_tree()
+    command = ["perl", str(tree / "scripts/checkpatch.pl"), "--no-tree", "--strict", "--terse"]
+    result = subprocess.run(
+        [*command, "--ignore", IGNORED, "-f", str(path)], capture_output=True, text=True, check=False
+    )
+    assert "0 errors, 0 warnings, 0 checks" in result.stdout, result.stdout + result.stderr
