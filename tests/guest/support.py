@@ -226,3 +226,15 @@ def run_ok(guest: Guest, command: str, timeout: float = 60.0) -> str:
     return done.stdout
 
 
+def expect_order(guest: Guest, command: str, expected: list[int], tries: int = 4) -> None:
+    """The threads of programs/queue_order.c run in this order.
+
+    The guest's own threads may take the CPU from one between its election and its
+    saying so, which puts it behind the others: not four times in a row.
+    """
+    seen = []
+    while len(seen) < tries:
+        seen.append(list(map(int, run_ok(guest, command).split())))
+        if seen[-1] == expected:
+            return
+    pytest.fail(f"threads ran in the orders {seen} instead of {expected}", pytrace=False)

@@ -144,7 +144,8 @@ def test_waker_and_previous_cpu_are_told(guest, program):
 def test_wakeup_preempt_decides(guest, program, answer):
     """A thread wakes beside a hog with a slice that outlasts the test: ten rounds.
 
-    A hog that is not preempted lives to see its next tick.
+    A hog that is not preempted lives to see many ticks; one that is, perhaps one
+    or two that were due before the interrupt that takes its CPU came through.
     """
     hog_goes_on = "slice_us=60000000"
     command = f"{program('trigger_wake')} beside"
@@ -155,9 +156,9 @@ def test_wakeup_preempt_decides(guest, program, answer):
     for i in asked:
         hog = found.events[i].prev_cpu  # where the recorder puts the running thread
         after = [e.name for e in found.events[i:] if e.pid == hog]
-        at_once += bool(after) and after[0] == "requeue"
+        at_once += "requeue" in after[:3] and after[: after.index("requeue")].count("tick") < 3
     expect(len(asked) >= 5, "wakeup_preempt in most rounds", found.of("woken"))
     share = at_once / len(asked)
-    assert share >= 0.6 if answer == "Y" else share <= 0.3, (
+    assert share >= 0.7 if answer == "Y" else share <= 0.5, (
         f"the hog was preempted at once in {at_once} of {len(asked)} rounds"
     )

@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from .support import load_policy, run_ok
+from .support import expect_order, load_policy, run_ok
 
 # sched_prio_to_weight[] of the kernel, for the nice values used here.
 WEIGHT = {-5: 3121, 0: 1024, 3: 526, 5: 335}
@@ -32,8 +32,7 @@ def test_fifo_places_by_pid(guest, program):
 
 def test_fifo_keeps_order(guest, program):
     id = load_policy(guest, "fifo")
-    out = run_ok(guest, f"{program('queue_order')} {id} param 1 1 1 1 1 1 1 1")
-    assert list(map(int, out.split())) == list(range(8))
+    expect_order(guest, f"{program('queue_order')} {id} param 1 1 1 1 1 1 1 1", list(range(8)))
 
 
 def test_fifo_lets_a_thread_run(guest, program):
@@ -79,14 +78,12 @@ def test_prio_leaves_the_rest_to_higher_nice_values(guest, program):
 
 def test_prio_runs_in_order_of_nice_values(guest, program):
     id = load_policy(guest, "prio")
-    out = run_ok(guest, f"{program('queue_order')} {id} nice 5 -5 0 5 10 -5 0")
-    assert list(map(int, out.split())) == [1, 5, 2, 6, 0, 3, 4]
+    expect_order(guest, f"{program('queue_order')} {id} nice 5 -5 0 5 10 -5 0", [1, 5, 2, 6, 0, 3, 4])
 
 
 def test_prio_renice_changes_the_order(guest, program):
     id = load_policy(guest, "prio")
-    out = run_ok(guest, f"{program('queue_order')} {id} nice 1 2 3 4 -- 3=-1 0=9")
-    assert list(map(int, out.split())) == [3, 1, 2, 0]
+    expect_order(guest, f"{program('queue_order')} {id} nice 1 2 3 4 -- 3=-1 0=9", [3, 1, 2, 0])
 
 
 def test_prio_wakeup_preempts_a_higher_nice_value(guest, program):

@@ -5,19 +5,18 @@ import random
 
 import pytest
 
-from .support import load_policy, run_ok
+from .support import expect_order, load_policy, run_ok
 
 SORTED = ["list", "rbtree"]
 ALL = ["fifo", *SORTED]
 
 
-def _order(guest, program, type_, key, keys, changes=()):
-    """Indices of the threads in the order in which they ran."""
+def _runs_in_order(guest, program, type_, key, keys, expected, changes=()):
+    """Whether threads with these keys run as expected; a list of indices."""
     id = load_policy(guest, "queues", f"type={type_}", f"key={key}")
     words = [*map(str, keys), "--", *(f"{i}={k}" for i, k in changes)]
-    out = run_ok(guest, f"{program('queue_order')} {id} {key} {' '.join(words)}")
+    expect_order(guest, f"{program('queue_order')} {id} {key} {' '.join(words)}", expected)
     _checked(guest)
-    return list(map(int, out.split()))
 
 
 def _checked(guest, walks=10):
@@ -37,31 +36,31 @@ def _expected(keys):
 
 def test_fifo_runs_in_order_of_arrival(guest, program):
     keys = [5, 1, 4, 2, 3, 1, 5]
-    assert _order(guest, program, "fifo", "param", keys) == list(range(7))
+    _runs_in_order(guest, program, "fifo", "param", keys, list(range(7)))
 
 
 @pytest.mark.parametrize("type_", SORTED)
 def test_sorted_runs_in_order_of_keys(guest, program, type_):
     keys = [50, 10, 40, 20, 30, 60, 15, 35]
-    assert _order(guest, program, type_, "param", keys) == _expected(keys)
+    _runs_in_order(guest, program, type_, "param", keys, _expected(keys))
 
 
 @pytest.mark.parametrize("type_", SORTED)
 def test_equal_keys_keep_order_of_arrival(guest, program, type_):
     keys = [2, 1, 2, 1, 3, 2, 1, 3, 2, 1]
-    assert _order(guest, program, type_, "param", keys) == _expected(keys)
+    _runs_in_order(guest, program, type_, "param", keys, _expected(keys))
 
 
 @pytest.mark.parametrize("type_", SORTED)
 def test_many_random_keys(guest, program, type_):
     keys = random.Random(type_).choices(range(1, 12), k=24)
-    assert _order(guest, program, type_, "param", keys) == _expected(keys)
+    _runs_in_order(guest, program, type_, "param", keys, _expected(keys))
 
 
 @pytest.mark.parametrize("type_", SORTED)
 def test_nice_is_a_key(guest, program, type_):
     keys = [5, -5, 0, 10, -10, 0]
-    assert _order(guest, program, type_, "nice", keys) == _expected(keys)
+    _runs_in_order(guest, program, type_, "nice", keys, _expected(keys))
 
 
 @pytest.mark.parametrize("type_", SORTED)
@@ -70,11 +69,11 @@ def test_new_key_sorts_anew(guest, program, type_, key):
     """First to last, last to first, and a change that leaves it in its place."""
     keys = [1, 5, 9, 13, 17]
     changes = [(0, 19), (4, 1), (2, 10)]
-    assert _order(guest, program, type_, key, keys, changes) == [4, 1, 2, 3, 0]
+    _runs_in_order(guest, program, type_, key, keys, [4, 1, 2, 3, 0], changes)
 
 
 def test_new_key_changes_nothing_in_a_fifo(guest, program):
-    assert _order(guest, program, "fifo", "nice", [1, 2, 3], [(2, 0), (0, 9)]) == [0, 1, 2]
+    _runs_in_order(guest, program, "fifo", "nice", [1, 2, 3], [0, 1, 2], [(2, 0), (0, 9)])
 
 
 @pytest.mark.parametrize("type_", ALL)

@@ -43,7 +43,7 @@ MODULE_PARM_DESC(prepare_cpu, "what *_prepare answer; -1: the previous CPU");
 
 static bool preempt;
 module_param(preempt, bool, 0644);
-MODULE_PARM_DESC(preempt, "what wakeup_preempt answers");
+MODULE_PARM_DESC(preempt, "what wakeup_preempt answers; who waits then goes first");
 
 static bool steal;
 module_param(steal, bool, 0644);
@@ -212,8 +212,11 @@ static bool rec_wakeup_preempt(struct saakm_policy *policy, struct task_struct *
 
 static struct task_struct *rec_schedule(struct saakm_policy *policy, struct core_event *core)
 {
+	struct task_struct *first = saakm_rq_first(&per_cpu(recorder_rq, core->id));
+	struct task_struct *curr = saakm_curr(core);
+
 	record(GROUP_SCHEDULE, "schedule", core->id);
-	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(recorder_rq, core->id));
+	return preempt ? first ?: curr : curr ?: first;
 }
 
 /* Cores */
