@@ -7,7 +7,7 @@ import pytest
 
 from saakm.errors import GuestDied, SaakmError
 
-from .support import SYSFS, last_error, policies, run_ok
+from .support import SYSFS, last_error, policies, run_ok, until
 
 PARAMETERS = "/sys/module/misuser/parameters"
 
@@ -68,33 +68,32 @@ def _told(guest, watch):
     return guest.console()[watch.since :]
 
 
+def _tells(guest, watch, pattern):
+    """Reports are printed later than they are made: not under a runqueue lock."""
+    until(lambda: re.search(pattern, _told(guest, watch)), 10, f"a message like '{pattern}'")
+
+
 @pytest.mark.parametrize("mode", REFUSED)
 def test_wrong_move_is_refused_and_reported_fails(guest, program, watch, mode):
     watch.expect_violations()
     assert _misuse(guest, program, mode) > 0, "the misuser never came to make its move"
     handler, why = REFUSED[mode]
-    told = _told(guest, watch)
-    pattern = rf"saakm: policy misuser: wrong move in {handler}: .*({why})"
-    assert re.search(pattern, told), f"no message like '{pattern}'"
+    _tells(guest, watch, rf"saakm: policy misuser: wrong move in {handler}: .*({why})")
 
 
 @pytest.mark.parametrize("mode", UNPLACED)
 def test_thread_that_is_not_placed_runs_all_the_same_fails(guest, program, watch, mode):
     watch.expect_violations()
     _misuse(guest, program, mode)
-    said = re.search(
-        r"policy misuser: wrong move in \w+: (new|unblock)_place returned without change_state",
-        _told(guest, watch),
-    )
-    assert said, "no message about the thread that was not placed"
+    returned = "(new|unblock)_place returned without change_state"
+    _tells(guest, watch, rf"policy misuser: wrong move in \w+: {returned}")
 
 
 @pytest.mark.parametrize("mode, number", [("prepare_9999", 9999), ("prepare_negative", -7)])
 def test_prepare_that_names_no_cpu_is_reported_fails(guest, program, watch, mode, number):
     watch.expect_violations()
     _misuse(guest, program, mode)
-    said = rf"policy misuser: wrong move in .*_prepare returned {number}, which is no CPU"
-    assert re.search(said, _told(guest, watch)), f"no message like '{said}'"
+    _tells(guest, watch, rf"misuser: wrong move in .*_prepare returned {number}, which is no CPU")
 
 
 def test_policy_that_behaves_is_not_reported(guest, program, watch):
@@ -106,8 +105,7 @@ def test_policy_that_behaves_is_not_reported(guest, program, watch):
 def test_report_names_thread_and_states(guest, program, watch):
     watch.expect_violations()
     _misuse(guest, program, "place_null")
-    said = r"saakm: thread victims/\d+ is NOT_QUEUED on CPU \d, this is CPU \d"
-    assert re.search(said, _told(guest, watch)), f"no message like '{said}'"
+    _tells(guest, watch, r"saakm: thread victims/\d+ is NOT_QUEUED on CPU \d, this is CPU \d")
 
 
 def test_report_comes_once(guest, program, watch):
