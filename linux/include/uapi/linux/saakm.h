@@ -20,17 +20,4 @@ enum saakm_state {
 	SAAKM_NR_STATES
 };
 
-/* What a policy did wrong. Each kind is reported once for each thread state. */
-enum saakm_wrong {
-	SAAKM_WRONG_CHANGE,	/* a refused change_state() */
-	SAAKM_WRONG_PLACEMENT,	/* a handler did not place its thread */
-	SAAKM_WRONG_ELECTION,	/* schedule returned what cannot run here */
-	SAAKM_WRONG_CPU,	/* *_prepare named no CPU */
-	SAAKM_WRONG_MOVE,	/* a refused saakm_move_task() or saakm_steal() */
-	SAAKM_WRONG_TRANSITION,	/* not in the table of states */
-	SAAKM_WRONG_LOCK,	/* a transition without the runqueue lock */
-	SAAKM_WRONG_QUEUE,	/* a thread in another CPU's queue */
-	SAAKM_NR_WRONGS
-};
-
 #endif /* _UAPI_LINUX_SAAKM_H */

@@ -237,10 +237,10 @@ static struct task_struct *saakm_ask(struct rq *rq, struct saakm_policy *policy,
 	core->curr = curr;
 	saakm_enter(policy, SAAKM_H_schedule, NULL, core->id);
 	next = policy->routines->schedule(policy, core);
+	if (!next || next == curr || !saakm_electable(rq, policy, next))
+		next = curr;
 	saakm_leave();
-	if (!next || next == curr)
-		return curr;
-	return saakm_electable(rq, policy, next) ? next : curr;
+	return next;
 }
 
 static struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)

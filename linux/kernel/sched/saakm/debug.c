@@ -81,6 +81,19 @@ void saakm_trace_off(void)
 	static_branch_dec(&saakm_observed);
 }
 
+/*
+ * Keeps both static keys on, for emulators that do not get along with code that
+ * changes under running CPUs: QEMU 7.2 with a thread per CPU then and now
+ * executes a breakpoint that is gone.
+ */
+static int __init saakm_keep_patched(char *arg)
+{
+	static_branch_inc(&__saakm_enabled);
+	static_branch_inc(&saakm_observed);
+	return 0;
+}
+early_param("saakm_keep_patched", saakm_keep_patched);
+
 /* A user's request cannot be met: tell him why. */
 int saakm_refuse(int error, const char *fmt, ...)
 {

@@ -83,7 +83,7 @@ static int saakm_enable(const struct saakm_policy *policy)
 	if (ret)
 		return saakm_refuse(ret, "load %s: no deadline bandwidth; lower server_runtime_us",
 				    policy->name);
-	static_branch_enable_cpuslocked(&__saakm_enabled);
+	static_branch_inc_cpuslocked(&__saakm_enabled);
 	return 0;
 }
 
@@ -138,7 +138,7 @@ static void __saakm_remove_policy(struct saakm_policy *policy)
 	saakm_masks &= ~policy->mask;
 	if (list_empty(&saakm_policies)) {
 		guard(cpus_read_lock)();
-		static_branch_disable_cpuslocked(&__saakm_enabled);
+		static_branch_dec_cpuslocked(&__saakm_enabled);
 		saakm_server_apply_all(0, saakm_server_period_us);
 	}
 	saakm_teardown(policy);
