@@ -229,7 +229,8 @@ void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
 		saakm_violation(SAAKM_WRONG_TRANSITION, policy, p, "transition to %s",
 				saakm_state_names[next]);
 	if (!raw_spin_is_locked(rq_lockp(task_rq(p))))
-		saakm_violation(SAAKM_WRONG_LOCK, policy, p, "transition to %s without the runqueue lock",
+		saakm_violation(SAAKM_WRONG_LOCK, policy, p,
+				"transition to %s without the runqueue lock",
 				saakm_state_names[next]);
 	if (p->saakm.rq && p->saakm.rq->cpu != cpu)
 		saakm_violation(SAAKM_WRONG_QUEUE, policy, p, "queued on CPU %d",

@@ -7,7 +7,9 @@
 int saakm_runqueue_init(struct saakm_rq *srq, int cpu, enum saakm_rq_type type,
 			saakm_order_fn order)
 {
-	if (type > SAAKM_RQ_RBTREE || !!order == (type == SAAKM_RQ_FIFO) ||
+	bool ordered = type != SAAKM_RQ_FIFO;
+
+	if (type > SAAKM_RQ_RBTREE || ordered != !!order ||
 	    (unsigned int)cpu >= nr_cpu_ids)
 		return -EINVAL;
 
