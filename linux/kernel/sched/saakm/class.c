@@ -54,8 +54,8 @@ static void saakm_account_dequeue(struct rq *rq, struct task_struct *p)
 /* Events of threads */
 
 /* A policy that has not placed its thread shall not lose it. */
-static void saakm_place_event(struct rq *rq, struct task_struct *p,
-			      enum saakm_handler handler, saakm_thread_fn call)
+static __always_inline void saakm_place_event(struct rq *rq, struct task_struct *p,
+					      enum saakm_handler handler, saakm_thread_fn call)
 {
 	saakm_thread_event(rq, p, handler, call);
 	if (likely(p->saakm.state == SAAKM_READY))
@@ -63,7 +63,7 @@ static void saakm_place_event(struct rq *rq, struct task_struct *p,
 	saakm_violation(SAAKM_WRONG_PLACEMENT, p->saakm.policy, p,
 			"%s returned without change_state(SAAKM_READY); the class runs the thread",
 			saakm_handler_names[handler]);
-	saakm_set_state(p, SAAKM_READY);
+	saakm_set_state(rq, p, SAAKM_READY);
 	saakm_rq_link(&rq->saakm.orphans, p);
 }
 
@@ -86,7 +86,7 @@ static void saakm_place(struct rq *rq, struct task_struct *p)
 	st->event.flags = 0;
 }
 
-static void saakm_block(struct rq *rq, struct task_struct *p)
+static __always_inline void saakm_block(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 
@@ -94,7 +94,7 @@ static void saakm_block(struct rq *rq, struct task_struct *p)
 	if (st->rq)
 		saakm_rq_unlink(p);
 	if (st->state != SAAKM_BLOCKED)
-		saakm_set_state(p, SAAKM_BLOCKED);
+		saakm_set_state(rq, p, SAAKM_BLOCKED);
 }
 
 void saakm_terminate(struct rq *rq, struct task_struct *p)
@@ -105,7 +105,7 @@ void saakm_terminate(struct rq *rq, struct task_struct *p)
 		saakm_rq_unlink(p);
 	saakm_thread_event(rq, p, SAAKM_H_terminate, st->policy->routines->terminate);
 	if (st->state != SAAKM_TERMINATED)
-		saakm_set_state(p, SAAKM_TERMINATED);
+		saakm_set_state(rq, p, SAAKM_TERMINATED);
 }
 
 static void saakm_requeue(struct rq *rq, struct task_struct *p)
@@ -138,7 +138,7 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 			wakeup_preempt_saakm(rq, p, 0);
 		break;
 	case SAAKM_MIGRATING:
-		saakm_set_state(p, SAAKM_READY);
+		saakm_set_state(rq, p, SAAKM_READY);
 		saakm_rq_link(st->move_to, p);
 		break;
 	default:	/* it was taken out for a change of parameters */
@@ -165,7 +165,7 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	} else if (task_on_rq_migrating(p)) {
 		if (st->move_to) {
 			saakm_rq_unlink(p);
-			saakm_set_state(p, SAAKM_MIGRATING);
+			saakm_set_state(rq, p, SAAKM_MIGRATING);
 		} else {
 			st->event.flags = SAAKM_EV_OUSTED;
 			st->event.prev_cpu = cpu_of(rq);
@@ -283,7 +283,7 @@ struct task_struct *saakm_pick_task(struct rq *rq)
 	if (next && next == curr) {
 		curr->saakm.event.flags = 0;
 		if (curr->saakm.state == SAAKM_READY_TICK)
-			saakm_set_state(curr, SAAKM_RUNNING);
+			saakm_set_state(rq, curr, SAAKM_RUNNING);
 	}
 	return next;
 }
@@ -306,7 +306,7 @@ static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first
 		return;
 
 	saakm_rq_unlink(p);
-	saakm_set_state(p, SAAKM_RUNNING);
+	saakm_set_state(rq, p, SAAKM_RUNNING);
 	saakm_core(policy, cpu_of(rq))->switches++;
 	saakm_thread_event(rq, p, SAAKM_H_running, policy->routines->running);
 }
@@ -320,7 +320,7 @@ static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
 		return;
 	/* Core scheduling has picked it again, without asking us. */
 	if (p->saakm.state == SAAKM_READY_TICK && !test_tsk_need_resched(p))
-		saakm_set_state(p, SAAKM_RUNNING);
+		saakm_set_state(rq, p, SAAKM_RUNNING);
 	if (p->saakm.state == SAAKM_RUNNING)
 		saakm_thread_event(rq, p, SAAKM_H_tick, policy->routines->tick);
 #ifdef CONFIG_SCHED_CORE

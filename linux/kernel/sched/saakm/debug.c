@@ -127,7 +127,7 @@ static const struct saakm_policy *saakm_calling(void)
 
 	if (handler == SAAKM_H_none)
 		return NULL;
-	if (handler >= SAAKM_H_schedule && handler <= SAAKM_H_core_exit)
+	if (saakm_is_core_event(handler))
 		return subject;
 	return ((const struct task_struct *)subject)->saakm.policy;
 }

@@ -26,8 +26,7 @@ struct saakm_setsched {
 	struct saakm_policy	*target;	/* to be in afterwards, or NULL */
 	struct saakm_data	*data;		/* for joining @target */
 	struct saakm_data	*old;		/* to free */
-	int			srcu;
-	bool			locked;
+	int			srcu;		/* index + 1; 0: not held */
 	bool			keep;		/* SETPARAM_POLICY */
 };
 

@@ -55,6 +55,11 @@ struct saakm_context {
 
 DECLARE_PER_CPU(struct saakm_context, saakm_context);
 
+static inline bool saakm_is_core_event(enum saakm_handler handler)
+{
+	return handler >= SAAKM_H_schedule && handler <= SAAKM_H_core_exit;
+}
+
 /* On while anything of checks, logs and tracepoints is on. */
 DECLARE_STATIC_KEY_FALSE(saakm_observed);
 
@@ -66,10 +71,9 @@ static __always_inline void saakm_enter(const struct saakm_policy *policy,
 					enum saakm_handler handler,
 					const struct task_struct *p, int cpu)
 {
-	const void *subject = p;
+	/* The handler is a constant wherever it matters: no branch. */
+	const void *subject = saakm_is_core_event(handler) ? (void *)policy : (void *)p;
 
-	if (!p)
-		subject = policy;
 	__this_cpu_write(saakm_context.subject, subject);
 	__this_cpu_write(saakm_context.handler, handler);
 	if (static_branch_unlikely(&saakm_observed))
@@ -97,8 +101,7 @@ static inline struct core_event *saakm_core(const struct saakm_policy *policy, i
 }
 
 static __always_inline void saakm_thread_event(struct rq *rq, struct task_struct *p,
-					       enum saakm_handler handler,
-					       saakm_thread_fn call)
+					       enum saakm_handler handler, saakm_thread_fn call)
 {
 	struct saakm_policy *policy = p->saakm.policy;
 
@@ -110,8 +113,7 @@ static __always_inline void saakm_thread_event(struct rq *rq, struct task_struct
 }
 
 static __always_inline void saakm_core_event(struct saakm_policy *policy, int cpu,
-					     enum saakm_handler handler,
-					     saakm_core_fn call)
+					     enum saakm_handler handler, saakm_core_fn call)
 {
 	if (!call)
 		return;
@@ -143,12 +145,13 @@ void saakm_terminate(struct rq *rq, struct task_struct *p);
 /* state.c */
 bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to);
 
-static __always_inline void saakm_set_state(struct task_struct *p, enum saakm_state next)
+static __always_inline void saakm_set_state(struct rq *rq, struct task_struct *p,
+					    enum saakm_state next)
 {
 	if (static_branch_unlikely(&saakm_observed))
 		saakm_observe_transition(p, next);
 	p->saakm.state = next;
-	p->saakm.since_ns = task_rq(p)->clock;
+	p->saakm.since_ns = rq->clock;
 }
 
 /* server.c */

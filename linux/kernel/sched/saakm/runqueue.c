@@ -28,7 +28,7 @@ EXPORT_SYMBOL_GPL(saakm_runqueue_init);
 
 #define __node_2_task(_rb) rb_entry(_rb, struct task_struct, saakm.node.rb)
 
-static void saakm_list_link(struct saakm_rq *srq, struct task_struct *p)
+static noinline void saakm_list_link(struct saakm_rq *srq, struct task_struct *p)
 {
 	struct task_struct *pos;
 
@@ -40,7 +40,7 @@ static void saakm_list_link(struct saakm_rq *srq, struct task_struct *p)
 	list_add(&p->saakm.node.list, &pos->saakm.node.list);
 }
 
-static void saakm_rbtree_link(struct saakm_rq *srq, struct task_struct *p)
+static noinline void saakm_rbtree_link(struct saakm_rq *srq, struct task_struct *p)
 {
 	struct rb_node **link = &srq->root.rb_root.rb_node, *parent = NULL;
 	bool leftmost = true;
@@ -58,7 +58,7 @@ static void saakm_rbtree_link(struct saakm_rq *srq, struct task_struct *p)
 	rb_insert_color_cached(&p->saakm.node.rb, &srq->root, leftmost);
 }
 
-static void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)
+static __always_inline void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)
 {
 	if (likely(srq->type == SAAKM_RQ_FIFO))
 		list_add_tail(&p->saakm.node.list, &srq->head);
@@ -70,7 +70,7 @@ static void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)
 	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks + 1);
 }
 
-static void saakm_rq_unlink(struct task_struct *p)
+static __always_inline void saakm_rq_unlink(struct task_struct *p)
 {
 	struct saakm_rq *srq = p->saakm.rq;
 

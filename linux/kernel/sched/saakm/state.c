@@ -59,6 +59,8 @@ static __always_inline bool saakm_change_ok(const struct task_struct *p,
 int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
 		       struct saakm_rq *srq)
 {
+	struct rq *rq;
+
 	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq))) {
 		saakm_violation(SAAKM_WRONG_CHANGE, p->saakm.policy, p,
 				"change_state(%s, cpu %d): %s",
@@ -67,15 +69,16 @@ int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
 				saakm_explain(p, next, cpu, srq));
 		return -EINVAL;
 	}
-	lockdep_assert_rq_held(task_rq(p));
+	rq = cpu_rq(cpu);
+	lockdep_assert_rq_held(rq);
 
 	if (p->saakm.rq)
 		saakm_rq_unlink(p);
-	saakm_set_state(p, next);
+	saakm_set_state(rq, p, next);
 	if (next == SAAKM_READY)
 		saakm_rq_link(srq, p);
 	else if (next == SAAKM_READY_TICK)
-		resched_curr(task_rq(p));
+		resched_curr(rq);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(saakm_change_state);

@@ -148,8 +148,7 @@ int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 
 	might_sleep();
 	s->keep = (int)attr->sched_policy < 0;
-	s->srcu = srcu_read_lock(&saakm_srcu);
-	s->locked = true;
+	s->srcu = srcu_read_lock(&saakm_srcu) + 1;
 	return saakm_setsched_target(s, p, attr, user);
 }
 
@@ -197,8 +196,8 @@ void saakm_setsched_done(struct saakm_setsched *s)
 {
 	saakm_free_data(s->old);
 	kfree(s->data);
-	if (s->locked)
-		srcu_read_unlock(&saakm_srcu, s->srcu);
+	if (s->srcu)
+		srcu_read_unlock(&saakm_srcu, s->srcu - 1);
 	*s = (struct saakm_setsched) {};
 }
 
