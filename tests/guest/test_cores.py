@@ -92,7 +92,7 @@ def test_parameters_are_checked_and_shown(guest, program):
         "change 14: 0",
         f"get: policy {id} param 14 runtime 4242424242",
     ]
-    assert last_error(guest) == "sched_setattr: policy recorder refused the parameters (-34)"
+    assert last_error(guest) == "sched_setattr: recorder refused the parameters (-34)"
     events = parse(run_ok(guest, f"cat {EVENTS}"))
     expect(events[0].name == "init", "init as the first event", events)
     expect(times(events, "init") == 1, "one init", events)

@@ -165,7 +165,7 @@ UNLOADABLE = {
     "unblock_place": "load badload: the routine unblock_place is missing",
     "routines": "load badload: the routine routines is missing",
     "init": "load badload: its init returned -18",
-    "long": "load: a policy needs a name of 1 to 31 characters without blanks",
+    "long": "load: a name has 1 to 31 characters, no blanks",
 }
 
 
@@ -181,7 +181,7 @@ def test_bad_policy_is_refused_fails(guest, fault):
 def test_bad_name_is_refused_fails(guest, name):
     with pytest.raises(SaakmError):
         guest.load("badload", f'name="{name}"')
-    assert "needs a name" in last_error(guest)
+    assert "a name has" in last_error(guest)
     assert not policies(guest)
 
 

@@ -124,6 +124,6 @@ def test_load_without_bandwidth_fails(guest, program):
     before = _admitted(guest, program)
     done = guest.run(f"{program('admission')} 'insmod {file}'")
     assert done.status and "busy" in done.stderr.lower(), done.stderr
-    assert "no bandwidth" in last_error(guest)
+    assert "no deadline bandwidth" in last_error(guest)
     _is_admitted(guest, program, before)
     load_policy(guest, "fifo")
