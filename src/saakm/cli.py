@@ -32,7 +32,7 @@ def main() -> None:
     # As an ordinary exit, so that guests end and their directories go.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
-        app()
+        app(prog_name="saakm")
     except SaakmError as error:
         sys.stdout.flush()
         print(f"saakm: {error}", file=sys.stderr)
