@@ -41,9 +41,20 @@ def test_unload_moves_threads_to_fair(guest, program, policy):
     run_ok(guest, f"{program('crowd')} -p {policy} -n 100 -l 100 -e other 'rmmod {policy}'", timeout=110)
 
 
-def test_unload_with_thousands_of_threads(guest, program):
+def _unload_crowd(guest, program, threads: int, timeout: float) -> None:
     load_policy(guest, "rr")
-    run_ok(guest, f"{program('crowd')} -p rr -n 2000 -l 100 -e other 'rmmod rr'", timeout=110)
+    command = f"{program('crowd')} -p rr -n {threads} -l 100 -e other 'rmmod rr'"
+    run_ok(guest, command, timeout=timeout)
+
+
+def test_unload_with_hundreds_of_threads(guest, program):
+    _unload_crowd(guest, program, 300, 110)
+
+
+@pytest.mark.long
+@pytest.mark.limit(600)
+def test_unload_with_thousands_of_threads(guest, program):
+    _unload_crowd(guest, program, 2000, 580)
 
 
 def test_unload_one_of_two(guest, program):
