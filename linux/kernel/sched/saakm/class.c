@@ -471,7 +471,7 @@ void saakm_rq_deactivate(struct rq *rq)
 
 static int balance_saakm(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)
 {
-	return rq->saakm.nr_running || saakm_newly_idle(rq, rf);
+	return saakm_enabled() && (rq->saakm.nr_running || saakm_newly_idle(rq, rf));
 }
 
 DEFINE_SCHED_CLASS(saakm) = {
