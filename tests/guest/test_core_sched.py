@@ -6,7 +6,8 @@ import pytest
 from .support import load_policy, run_ok
 from .test_hotplug import ROUND
 
-pytestmark = pytest.mark.topology("1s2c2t")
+# Not yet seen to pass as a whole on the debug kernel.
+pytestmark = [pytest.mark.topology("1s2c2t"), pytest.mark.long]
 POLICIES = ["fifo", "rr", "prio", "vtime"]
 
 

@@ -7,6 +7,9 @@ from saakm.modules import module_file
 
 from .support import load_policy, policies, run_ok
 
+# Many threads: the debug kernel is too slow for them under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 POLICIES = ["fifo", "rr", "prio", "vtime"]
 
 

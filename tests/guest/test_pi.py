@@ -5,6 +5,9 @@ import pytest
 
 from .support import SYSFS, load_policy, run_ok
 
+# Many threads: the debug kernel is too slow for them under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 CASES = {
     "boost_and_back": "boosted waiter_killed",
     "owner_dies": "owner_exits owner_killed",

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Several policies at once: who goes first, what the columns count, and leaving."""
 
+import pytest
+
 from .support import load_policy, policies, run_ok
+
+# Not yet seen to pass as a whole on the debug kernel.
+pytestmark = pytest.mark.long
 
 
 def _shares(guest, program, ms, *members):

@@ -8,6 +8,9 @@ from saakm.modules import module_file
 from .support import SYSFS, last_error, load_policy, run_ok, until
 from .test_hotplug import ROUND
 
+# Not yet seen to pass as a whole on the debug kernel.
+pytestmark = pytest.mark.long
+
 SECONDS = 4
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 

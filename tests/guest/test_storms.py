@@ -5,6 +5,9 @@ import pytest
 
 from .support import load_policy, policies, run_ok
 
+# Many threads: the debug kernel is too slow for them under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 STORMS = {
     "affinity": 1500,
     "nice": 3000,

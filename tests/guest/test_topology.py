@@ -5,6 +5,9 @@ import pytest
 
 from .support import run_ok, until
 
+# Many threads: the debug kernel is too slow for them under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 OFFLINE = "echo 0 >/sys/devices/system/cpu/cpu{0}/online"
 ONLINE = "echo 1 >/sys/devices/system/cpu/cpu{0}/online"
 
