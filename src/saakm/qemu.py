@@ -6,7 +6,9 @@ is replaced, because that spends most of the boot in udev.
 """
 
 import functools
+import os
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -89,7 +91,14 @@ def _kernel_arguments(
     ours += [f"saakm_mode={mode}"]
     if machine.accel == "tcg":
         ours += _emulation_arguments(machine)
-    return [*keep, *ours, *machine.append, f"init={paths.GUEST_FILES}/init"]
+    return [*keep, *ours, *machine.append, f"init={_guest_files()}/init"]
+
+
+def _guest_files() -> Path:
+    """A copy in the cache: a checkout below /tmp is out of sight once the guest has its own /tmp."""
+    copy = paths.CACHE / "guest-files" / str(os.getpid())
+    shutil.copytree(paths.GUEST_FILES, copy, dirs_exist_ok=True)
+    return copy
 
 
 def _emulation_arguments(machine: Machine) -> list[str]:
