@@ -6,7 +6,6 @@ is replaced, because that spends most of the boot in udev.
 """
 
 import functools
-import os
 import shlex
 import shutil
 import subprocess
@@ -40,7 +39,10 @@ def qemu_command(
     """`mode` and `environment` are for guest/init; ttyS0 is stdio, ttyS1 the kernel's console."""
     virtme = _virtme_command(machine, vmlinux, _own_options(machine, exchange))
     at = virtme.index("-append") + 1
-    virtme[at] = " ".join(_kernel_arguments(virtme[at], machine, mode, environment))
+    # A checkout below /tmp is out of sight once the guest has its own /tmp.
+    files = shutil.copytree(paths.GUEST_FILES, exchange / "guest", dirs_exist_ok=True)
+    arguments = _kernel_arguments(virtme[at], machine, mode, environment)
+    virtme[at] = " ".join([*arguments, f"init={files}/init"])
     # A guest must not outlive us, however we end.
     return ["setpriv", "--pdeathsig", "KILL", *virtme]
 
@@ -91,14 +93,7 @@ def _kernel_arguments(
     ours += [f"saakm_mode={mode}"]
     if machine.accel == "tcg":
         ours += _emulation_arguments(machine)
-    return [*keep, *ours, *machine.append, f"init={_guest_files()}/init"]
-
-
-def _guest_files() -> Path:
-    """A copy in the cache: a checkout below /tmp is out of sight once the guest has its own /tmp."""
-    copy = paths.CACHE / "guest-files" / str(os.getpid())
-    shutil.copytree(paths.GUEST_FILES, copy, dirs_exist_ok=True)
-    return copy
+    return [*keep, *ours, *machine.append]
 
 
 def _emulation_arguments(machine: Machine) -> list[str]:
