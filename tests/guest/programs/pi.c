@@ -126,6 +126,7 @@ static bool is_ready(void)
 /* The holder runs in place of the hog, though it is still the policy's by name. */
 static void boost(void)
 {
+	memset(shared, 0, sizeof(*shared));	/* cases of one run share the mapping */
 	holder_pid = start(holder);
 	wait_for("taking the mutex", holds);
 	hog_pid = start(hog);
