@@ -446,7 +446,8 @@ void saakm_rq_activate(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
-	if (saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
+	if (!list_empty(&saakm_policies) &&
+	    saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
 		pr_warn("saakm: CPU %d: no bandwidth for the deadline server\n", cpu_of(rq));
 	guard(rq_lock_irqsave)(rq);
 	for_each_saakm_policy(policy)

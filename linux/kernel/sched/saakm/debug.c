@@ -113,9 +113,9 @@ static bool saakm_report_due(enum saakm_wrong wrong, const struct saakm_policy *
 	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 10);
 
 	BUILD_BUG_ON(SAAKM_NR_WRONGS * SAAKM_NR_STATES > BITS_PER_LONG);
-	if (READ_ONCE(saakm_log_violations) || !policy || !p)
+	if (READ_ONCE(saakm_log_violations) || !policy)
 		return __ratelimit(&limit);
-	return !test_and_set_bit(wrong * SAAKM_NR_STATES + p->saakm.state,
+	return !test_and_set_bit(wrong * SAAKM_NR_STATES + (p ? p->saakm.state : 0),
 				 (unsigned long *)&policy->reported);
 }
 
@@ -143,8 +143,7 @@ void saakm_violation(enum saakm_wrong wrong, const struct saakm_policy *policy,
 	struct va_format vaf = { .fmt = fmt };
 	va_list args;
 
-	if (!policy)
-		policy = saakm_calling();
+	policy = saakm_calling() ?: policy;
 	atomic_inc(&saakm_violations);
 	if (READ_ONCE(saakm_panic_on_violation)) {
 		va_start(args, fmt);
