@@ -33,16 +33,21 @@ class Machine:
     append: tuple[str, ...] = ()
 
 
+def package_in_guest(exchange: Path) -> Path:
+    """Our own files as the guest sees them: a checkout below /tmp is hidden by its own /tmp."""
+    return exchange / "python" / paths.PACKAGE.name
+
+
 def qemu_command(
     machine: Machine, vmlinux: Path, exchange: Path, mode: str, environment: dict[str, str]
 ) -> list[str]:
     """`mode` and `environment` are for guest/init; ttyS0 is stdio, ttyS1 the kernel's console."""
     virtme = _virtme_command(machine, vmlinux, _own_options(machine, exchange))
     at = virtme.index("-append") + 1
-    # A checkout below /tmp is out of sight once the guest has its own /tmp.
-    files = shutil.copytree(paths.GUEST_FILES, exchange / "guest", dirs_exist_ok=True)
+    package = package_in_guest(exchange)
+    shutil.copytree(paths.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     arguments = _kernel_arguments(virtme[at], machine, mode, environment)
-    virtme[at] = " ".join([*arguments, f"init={files}/init"])
+    virtme[at] = " ".join([*arguments, f"init={package}/guest/init"])
     # A guest must not outlive us, however we end.
     return ["setpriv", "--pdeathsig", "KILL", *virtme]
 

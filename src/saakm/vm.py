@@ -30,7 +30,7 @@ from .errors import GuestDied, GuestHung, SaakmError
 from .kernel import Kernel, build_kernel
 from .modules import build_modules, build_saakmctl, module_file
 from .process import tail
-from .qemu import Machine, qemu_command
+from .qemu import Machine, package_in_guest, qemu_command
 from .splats import find_splats, last_words
 from .topology import megabytes, parse_topology
 
@@ -152,6 +152,11 @@ class Guest:
         status, seconds = self._done.pop(n)
         stdout, stderr = (path.read_text(errors="replace") for path in outputs)
         return Result(status, stdout, stderr, seconds)
+
+    def run_helper(self, name: str, arguments: str, timeout: float) -> Result:
+        """Run saakm.guest.<name> with the guest's own Python; `arguments` are for the shell."""
+        python = f"PYTHONPATH={package_in_guest(self.exchange).parent} /usr/bin/python3"
+        return self.run(f"{python} -m saakm.guest.{name} {arguments}", timeout)
 
     def console(self) -> str:
         """Everything the kernel printed so far."""

@@ -3,7 +3,6 @@
 
 import json
 import re
-import shlex
 import time
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -12,7 +11,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import paths
 from ..errors import SaakmError
 from ..vm import Guest
 from ..vm_options import VmOptions, with_vm_options
@@ -85,9 +83,7 @@ def demo(
 
 def measure(guest: Guest, policy: str, timeout: float) -> Measured:
     command = under_policy(policy, WORKLOAD)
-    python = f"PYTHONPATH={shlex.quote(str(paths.REPO / 'src'))} /usr/bin/python3"
-    helper = f"{python} -m saakm.guest.measure {policy} {command}"
-    data = json.loads(guest.run(helper, timeout).check().stdout)
+    data = json.loads(guest.run_helper("measure", f"{policy} {command}", timeout).check().stdout)
     if data["status"]:
         raise SaakmError(
             f"{WORKLOAD[0]} failed under {policy}",
