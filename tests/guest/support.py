@@ -205,12 +205,13 @@ def violations(guest: Guest) -> int:
     return int(guest.run(f"cat {SYSFS}/violations").check().stdout)
 
 
-def until(condition: Callable[[], object], seconds: float, what: str) -> object:
+def until(condition: Callable[[], object], seconds: float, what: str | Callable[[], str]) -> object:
     """The first true value of `condition`, which is asked until `seconds` have passed."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > deadline:
-            pytest.fail(f"not within {seconds:.0f} s: {what}")
+            awaited = what if isinstance(what, str) else what()
+            pytest.fail(f"not within {seconds:.0f} s: {awaited}", pytrace=False)
     return value
 
 

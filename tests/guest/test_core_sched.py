@@ -6,8 +6,8 @@ import pytest
 from .support import load_policy, run_ok
 from .test_hotplug import ROUND
 
-# Not yet seen to pass as a whole on the debug kernel.
-pytestmark = [pytest.mark.topology("1s2c2t"), pytest.mark.long]
+pytestmark = pytest.mark.topology("1s2c2t")
+
 POLICIES = ["fifo", "rr", "prio", "vtime"]
 
 

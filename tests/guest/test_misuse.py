@@ -9,9 +9,6 @@ from saakm.errors import GuestDied, SaakmError
 
 from .support import SYSFS, last_error, policies, run_ok, until
 
-# Not yet seen to pass as a whole on the debug kernel.
-pytestmark = pytest.mark.long
-
 PARAMETERS = "/sys/module/misuser/parameters"
 
 # mode of modules/misuser -> handler that is named, and why.

@@ -7,9 +7,6 @@ import pytest
 
 from .support import expect_order, load_policy, run_ok
 
-# Not yet seen to pass as a whole on the debug kernel.
-pytestmark = pytest.mark.long
-
 # sched_prio_to_weight[] of the kernel, for the nice values used here.
 WEIGHT = {-5: 3121, 0: 1024, 3: 526, 5: 335}
 

@@ -5,9 +5,6 @@ import pytest
 
 from .support import load_policy, policies, run_ok
 
-# Not yet seen to pass as a whole on the debug kernel.
-pytestmark = pytest.mark.long
-
 
 def _shares(guest, program, ms, *members):
     out = run_ok(guest, f"{program('shares')} 1 {ms} {' '.join(members)}", timeout=100)

@@ -7,9 +7,6 @@ import pytest
 
 from .support import expect_order, load_policy, run_ok
 
-# Not yet seen to pass as a whole on the debug kernel.
-pytestmark = pytest.mark.long
-
 SORTED = ["list", "rbtree"]
 ALL = ["fifo", *SORTED]
 

@@ -11,9 +11,6 @@ from saakm import paths
 
 from .support import load_policy, policies, run_ok
 
-# Not yet seen to pass as a whole on the debug kernel.
-pytestmark = pytest.mark.long
-
 SOURCE = paths.REPO / "peers" / "scx_fifo"
 STATE = "/sys/kernel/sched_ext/state"
 
@@ -57,7 +54,8 @@ def test_saakm_threads_run_beside_it(guest, program, scx, policy):
 def test_policy_comes_and_goes(guest, program, scx):
     """While sched_ext is loaded. Threads of an unloaded policy are sched_ext's if it has all."""
     load_policy(guest, "rr")
-    inside = f"{program('crowd')} -p rr -l 50 -e other \"rmmod rr\""
+    # Once the threads are fair, they leave a thread of sched_ext nothing.
+    inside = f"{program('crowd')} -p rr -l 50 -e other \"chrt -f 1 rmmod rr\""
     run_ok(guest, f"{scx} sh -c '{inside}'", timeout=110)
     load_policy(guest, "rr")
     run_ok(guest, f"{program('crowd')} -p rr -l 50 -e saakm true", timeout=60)

@@ -5,9 +5,6 @@ import pytest
 
 from .support import load_policy, policies, run_ok
 
-# Not yet seen to pass as a whole on the debug kernel.
-pytestmark = pytest.mark.long
-
 EVERY_CLASS = "other batch idle fifo:rt rr:rt deadline"
 
 
