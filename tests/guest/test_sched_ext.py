@@ -54,8 +54,8 @@ def test_saakm_threads_run_beside_it(guest, program, scx, policy):
 def test_policy_comes_and_goes(guest, program, scx):
     """While sched_ext is loaded. Threads of an unloaded policy are sched_ext's if it has all."""
     load_policy(guest, "rr")
-    # Once the threads are fair, they leave a thread of sched_ext nothing.
-    inside = f"{program('crowd')} -p rr -l 50 -e other \"chrt -f 1 rmmod rr\""
+    # Not in sched_ext: once its threads are fair, they leave those of sched_ext nothing.
+    inside = f"chrt -o 0 {program('crowd')} -p rr -l 50 -e other \"rmmod rr\""
     run_ok(guest, f"{scx} sh -c '{inside}'", timeout=110)
     load_policy(guest, "rr")
     run_ok(guest, f"{program('crowd')} -p rr -l 50 -e saakm true", timeout=60)
