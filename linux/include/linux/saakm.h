@@ -26,6 +26,7 @@
 #include <linux/rbtree.h>
 #include <linux/saakm_types.h>
 #include <linux/sched.h>
+#include <linux/seq_buf.h>
 #include <uapi/linux/sched/types.h>
 
 /**
@@ -42,6 +43,8 @@ struct core_event {
 	/* private: */
 	u64			switches;
 	unsigned long		next_balance;
+	u64			idle_since_ns;	/* floor: when it last had the CPU */
+	u64			held;		/* watchdog: samples, latest in bit 0 */
 };
 
 /**
@@ -58,9 +61,9 @@ struct saakm_module_routines {
 	 *
 	 * Called at fork and when a sleeping thread that has joined wakes for
 	 * the first time. Skipped when the thread may use one CPU only.
-	 * Returns a CPU number. Default: event->prev_cpu. A CPU that is not
-	 * allowed is replaced by an allowed one; a number that is no CPU is
-	 * reported.
+	 * Returns a CPU that the thread may use and that is online, see
+	 * saakm_usable_cpu(), or event->prev_cpu, whatever that is. Any other
+	 * is a fault. Default: event->prev_cpu.
 	 */
 	int (*new_prepare)(struct saakm_policy *policy,
 			   struct process_event *event);
@@ -281,19 +284,70 @@ struct saakm_module_routines {
 	void (*getparam_attr)(struct saakm_policy *policy,
 			      struct process_event *event,
 			      struct sched_attr *attr);
+
+	/**
+	 * @migrate_from: Shall this policy replace @old? [S]
+	 *
+	 * Called after @init when it is loaded with ``replaces=``. Nothing has
+	 * changed yet: an error (-errno) is passed on to the loader, and @old
+	 * goes on. Default: yes.
+	 */
+	int (*migrate_from)(struct saakm_policy *policy, struct saakm_policy *old);
+
+	/**
+	 * @take_over: A thread comes from the replaced policy. [R]
+	 *
+	 * @old_data is what that policy knew about the thread, its
+	 * &process_event.data, or NULL. It has had its terminate; @new_place
+	 * follows when, or as soon as, the thread is runnable. Default:
+	 * nothing.
+	 */
+	void (*take_over)(struct saakm_policy *policy, struct process_event *event,
+			  const void *old_data);
+
+	/**
+	 * @cgroup_weight: The cpu.weight of a cgroup was written. [S]
+	 *
+	 * @cgroup is its id, @weight from 1 to 10000. Called for cgroups whose
+	 * cpu.saakm.policy, own or inherited, is this policy. Default: nothing.
+	 */
+	void (*cgroup_weight)(struct saakm_policy *policy, u64 cgroup, unsigned int weight);
+
+	/**
+	 * @dump: Say how things stand, for a human. [S]
+	 *
+	 * For ``saakmctl dump`` and when the policy is ejected. Runs beside
+	 * other handlers. Default: nothing.
+	 */
+	void (*dump)(struct saakm_policy *policy, struct seq_buf *text);
 };
 
-/* What a policy did wrong. Each kind is reported once for each thread state. */
-enum saakm_wrong {
-	SAAKM_WRONG_CHANGE,	/* a refused change_state() */
-	SAAKM_WRONG_PLACEMENT,	/* a handler did not place its thread */
-	SAAKM_WRONG_ELECTION,	/* schedule returned what cannot run here */
-	SAAKM_WRONG_CPU,	/* *_prepare named no CPU */
-	SAAKM_WRONG_MOVE,	/* a refused saakm_move_task() or saakm_steal() */
-	SAAKM_WRONG_TRANSITION,	/* not in the table of states */
-	SAAKM_WRONG_LOCK,	/* a transition without the runqueue lock */
-	SAAKM_WRONG_QUEUE,	/* a thread in another CPU's queue */
-	SAAKM_NR_WRONGS
+/**
+ * enum saakm_reaction - what happens to a policy that is at fault
+ * @SAAKM_REACT_DEFAULT: as /sys/kernel/saakm/on_violation says
+ * @SAAKM_REACT_WARN: it is reported, once for each kind and thread state
+ * @SAAKM_REACT_EJECT: it is reported, and loses its threads to the fair class
+ * @SAAKM_REACT_PANIC: the kernel panics
+ */
+enum saakm_reaction {
+	SAAKM_REACT_DEFAULT,
+	SAAKM_REACT_WARN,
+	SAAKM_REACT_EJECT,
+	SAAKM_REACT_PANIC,
+};
+
+/* Of struct saakm_policy: the end of a policy, see eject.c. */
+struct saakm_exit {
+	atomic_t		claimed;
+	enum saakm_exit_kind	kind;
+	bool			done;		/* its threads have left */
+	u8			handler;
+	int			cpu;
+	pid_t			pid;
+	char			comm[TASK_COMM_LEN];
+	u64			time_ns;	/* of the kernel log */
+	char			reason[256];
+	char			*dump;		/* JSON */
 };
 
 /**
@@ -314,6 +368,10 @@ enum saakm_policy_flags {
  * @balance_interval_ms: between two @balancing_select of a core; 0: never
  * @priority: policies are asked in falling priority, then in order of loading
  * @flags: enum saakm_policy_flags
+ * @timeout_ms: a thread that is READY for longer without running is a stall,
+ *	time apart in which others held every CPU that it may use; 0: 30 s
+ * @reaction: what happens when it is at fault
+ * @replaces: name of the policy whose threads it takes when it is loaded, or NULL
  * @id: what sched_attr.sched_saakm_policy selects; set by saakm_add_policy()
  */
 struct saakm_policy {
@@ -325,19 +383,28 @@ struct saakm_policy {
 	unsigned int				balance_interval_ms;
 	int					priority;
 	unsigned int				flags;
+	unsigned int				timeout_ms;
+	enum saakm_reaction			reaction;
+	const char				*replaces;
 	u32					id;
 	/* private: */
+	const struct saakm_module_routines *ops; /* @routines, or the class's own */
 	u64			mask;		/* bit in rq->saakm.active */
 	struct core_event __percpu *cores;
 	struct list_head	node;		/* saakm_policies */
 	struct list_head	threads;	/* by threads_lock */
 	raw_spinlock_t		threads_lock;
 	bool			dying;
+	struct saakm_policy	*successor;	/* has replaced it */
 	unsigned int		nr_threads;	/* by threads_lock */
 	unsigned long		nr_new;		/* by threads_lock */
 	unsigned long		nr_terminated;	/* by threads_lock */
-	unsigned long		reported;	/* see enum saakm_wrong */
+	DECLARE_BITMAP(reported, SAAKM_NR_EXITS * SAAKM_NR_STATES);
+	struct saakm_exit	exit;
 };
+
+/* Value of &saakm_policy.timeout_ms: the watchdog leaves the policy alone. */
+#define SAAKM_NO_TIMEOUT	UINT_MAX
 
 /**
  * saakm_add_policy() - register a policy
@@ -361,13 +428,44 @@ int saakm_add_policy(struct saakm_policy *policy);
 void saakm_remove_policy(struct saakm_policy *policy);
 
 /**
+ * saakm_abort() - give up, with a reason
+ * @policy: the calling policy
+ * @fmt: what happened, as for printk, without a newline
+ *
+ * The class takes over at once: no handler is called any more, the threads run
+ * on and are moved to the fair class. For states from which the policy knows no
+ * way back.
+ *
+ * Context: any.
+ */
+__printf(2, 3)
+void saakm_abort(struct saakm_policy *policy, const char *fmt, ...);
+
+int saakm_set_options(struct saakm_policy *policy, const char *replaces, int timeout_ms,
+		      const char *on_violation);
+
+/**
  * module_saakm_policy() - a module that does nothing but hold one policy
  * @__policy: a struct saakm_policy
+ *
+ * Whoever loads it may overrule the author by the module's parameters:
+ * timeout_ms, with 0 for no watchdog, and on_violation. With replaces=NAME the
+ * policy takes over all threads of NAME.
  */
 #define module_saakm_policy(__policy)					\
+	static char *__policy##_replaces;				\
+	module_param_named(replaces, __policy##_replaces, charp, 0444);	\
+	static int __policy##_timeout_ms = -1;				\
+	module_param_named(timeout_ms, __policy##_timeout_ms, int, 0444); \
+	static char *__policy##_on_violation;				\
+	module_param_named(on_violation, __policy##_on_violation, charp, 0444); \
 	static int __init __policy##_module_init(void)			\
 	{								\
-		return saakm_add_policy(&(__policy));			\
+		int ret = saakm_set_options(&(__policy), __policy##_replaces, \
+					    __policy##_timeout_ms,	\
+					    __policy##_on_violation);	\
+									\
+		return ret ?: saakm_add_policy(&(__policy));		\
 	}								\
 	static void __exit __policy##_module_exit(void)			\
 	{								\
@@ -638,6 +736,25 @@ DECLARE_PER_CPU(struct topology_level __rcu *, topology_levels);
 	for (level = rcu_dereference_check(per_cpu(topology_levels, cpu), \
 					   !preemptible());		\
 	     level; level = level->next)
+
+/**
+ * saakm_usable_cpu() - a CPU for a thread that is wanted on @cpu
+ * @task: the thread
+ * @cpu: the CPU that it shall have, if possible
+ *
+ * Context: any with preemption off.
+ * Return: @cpu, or the next one that the thread may use and that is active.
+ */
+static inline int saakm_usable_cpu(const struct task_struct *task, int cpu)
+{
+	int other;
+
+	for_each_cpu_wrap(other, task->cpus_ptr, cpu) {
+		if (cpu_active(other))
+			return other;
+	}
+	return cpu;
+}
 
 static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
 {

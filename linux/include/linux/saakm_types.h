@@ -65,6 +65,7 @@ struct saakm_task {
 	u8			state;		/* enum saakm_state */
 	u8			on_rq;		/* enqueued in our class */
 	u8			forking;	/* holds saakm_fork_rwsem */
+	u8			by_cgroup;	/* not chosen, see cgroup.c */
 	u32			param;		/* sched_attr::sched_saakm_param */
 	u64			since_ns;	/* rq_clock of the last transition */
 	union {
@@ -76,6 +77,8 @@ struct saakm_task {
 
 	struct saakm_rq		*move_to;	/* saakm_move_task() at work */
 	u32			id;		/* of policy: survives a copy at fork */
+	u32			excused_ms;	/* watchdog: wait that is no fault */
+	u64			watched_ns;	/* since_ns that excused_ms is about */
 	struct list_head	policy_node;	/* policy->threads */
 };
 

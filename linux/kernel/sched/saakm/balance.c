@@ -42,7 +42,8 @@ static bool saakm_may_lock(const char *what)
 	if (handler == SAAKM_H_none || handler == SAAKM_H_newly_idle ||
 	    handler == SAAKM_H_balancing_select)
 		return true;
-	saakm_violation(SAAKM_WRONG_MOVE, NULL, NULL, "%s called with a runqueue lock held", what);
+	saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL, "%s called with a runqueue lock held",
+			what);
 	return false;
 }
 
@@ -83,7 +84,7 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
 	if ((unsigned int)cpu >= nr_cpu_ids || !to || to->cpu != cpu) {
-		saakm_violation(SAAKM_WRONG_MOVE, p->saakm.policy, p,
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, p->saakm.policy, p,
 				"%s(cpu %d): the runqueue is not of this CPU",
 				__func__, cpu);
 		return -EINVAL;
@@ -115,7 +116,7 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
 	if ((unsigned int)cpu >= nr_cpu_ids || to->cpu != cpu || from->cpu == cpu) {
-		saakm_violation(SAAKM_WRONG_MOVE, NULL, NULL,
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL,
 				"%s(cpu %d): runqueues of CPUs %d and %d",
 				__func__, cpu, from->cpu, to->cpu);
 		return -EINVAL;
@@ -156,8 +157,8 @@ bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 	raw_spin_rq_unlock(rq);
 	rcu_read_lock();
 	for_each_saakm_policy(policy) {
-		saakm_core_event(policy, cpu_of(rq), SAAKM_H_newly_idle,
-				 policy->routines->newly_idle);
+		saakm_balance_event(policy, cpu_of(rq), SAAKM_H_newly_idle,
+				    policy->ops->newly_idle);
 		if (READ_ONCE(rq->nr_running))
 			break;
 	}
@@ -172,7 +173,7 @@ bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
 {
 	return policy->balance_interval_ms &&
-	       policy->routines->balancing_select &&
+	       policy->ops->balancing_select &&
 	       time_after_eq(jiffies, saakm_core(policy, cpu)->next_balance);
 }
 
@@ -180,6 +181,7 @@ void saakm_trigger_balance(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
+	saakm_sample();
 	if (!cpu_active(cpu_of(rq)))
 		return;
 	for_each_saakm_policy(policy) {
@@ -208,8 +210,8 @@ static void saakm_balance_core(int cpu)
 			continue;
 		core->next_balance = jiffies +
 			msecs_to_jiffies(policy->balance_interval_ms);
-		saakm_core_event(policy, cpu, SAAKM_H_balancing_select,
-				 policy->routines->balancing_select);
+		saakm_balance_event(policy, cpu, SAAKM_H_balancing_select,
+				    policy->ops->balancing_select);
 	}
 }
 

@@ -31,8 +31,10 @@ static void saakm_account_enqueue(struct rq *rq, struct task_struct *p)
 
 	p->saakm.on_rq = true;
 	list_add_tail(&p->saakm.rq_node, &rq->saakm.threads);
-	if (!core->nr_runnable++)
+	if (!core->nr_runnable++) {
 		rq->saakm.active |= policy->mask;
+		core->idle_since_ns = rq->clock;
+	}
 	rq->saakm.nr_running++;
 	add_nr_running(rq, 1);
 	saakm_server_start(rq);
@@ -60,8 +62,8 @@ static __always_inline void saakm_place_event(struct rq *rq, struct task_struct 
 	saakm_thread_event(rq, p, handler, call);
 	if (likely(p->saakm.state == SAAKM_READY))
 		return;
-	saakm_violation(SAAKM_WRONG_PLACEMENT, p->saakm.policy, p,
-			"%s returned without change_state(SAAKM_READY); the class runs the thread",
+	saakm_violation(SAAKM_EXIT_NOT_PLACED, p->saakm.policy, p,
+			"%s returned without change_state(SAAKM_READY)",
 			saakm_handler_names[handler]);
 	saakm_set_state(rq, p, SAAKM_READY);
 	saakm_rq_link(&rq->saakm.orphans, p);
@@ -70,18 +72,18 @@ static __always_inline void saakm_place_event(struct rq *rq, struct task_struct 
 static void saakm_place(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
-	const struct saakm_module_routines *routines = st->policy->routines;
+	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
 
 	if (!(st->event.flags & (SAAKM_EV_CHOICE | SAAKM_EV_OUSTED))) {
 		st->event.prev_cpu = cpu_of(rq);
 		st->event.waker_cpu = smp_processor_id();
 	}
 	if (st->state == SAAKM_NOT_QUEUED) {
-		saakm_place_event(rq, p, SAAKM_H_new_place, routines->new_place);
-		saakm_thread_event(rq, p, SAAKM_H_new_end, routines->new_end);
+		saakm_place_event(rq, p, SAAKM_H_new_place, ops->new_place);
+		saakm_thread_event(rq, p, SAAKM_H_new_end, ops->new_end);
 	} else {
-		saakm_place_event(rq, p, SAAKM_H_unblock_place, routines->unblock_place);
-		saakm_thread_event(rq, p, SAAKM_H_unblock_end, routines->unblock_end);
+		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
+		saakm_thread_event(rq, p, SAAKM_H_unblock_end, ops->unblock_end);
 	}
 	st->event.flags = 0;
 }
@@ -90,7 +92,7 @@ static __always_inline void saakm_block(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 
-	saakm_thread_event(rq, p, SAAKM_H_block, st->policy->routines->block);
+	saakm_thread_event(rq, p, SAAKM_H_block, st->policy->ops->block);
 	if (st->rq)
 		saakm_rq_unlink(p);
 	if (st->state != SAAKM_BLOCKED)
@@ -103,7 +105,7 @@ void saakm_terminate(struct rq *rq, struct task_struct *p)
 
 	if (st->rq)
 		saakm_rq_unlink(p);
-	saakm_thread_event(rq, p, SAAKM_H_terminate, st->policy->routines->terminate);
+	saakm_thread_event(rq, p, SAAKM_H_terminate, st->policy->ops->terminate);
 	if (st->state != SAAKM_TERMINATED)
 		saakm_set_state(rq, p, SAAKM_TERMINATED);
 }
@@ -111,14 +113,14 @@ void saakm_terminate(struct rq *rq, struct task_struct *p)
 static void saakm_requeue(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
-	const struct saakm_module_routines *routines = st->policy->routines;
+	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
 
 	if (st->state == SAAKM_READY_TICK)
 		st->event.flags |= SAAKM_EV_TICK;
-	if (routines->requeue)
-		saakm_place_event(rq, p, SAAKM_H_requeue, routines->requeue);
+	if (ops->requeue)
+		saakm_place_event(rq, p, SAAKM_H_requeue, ops->requeue);
 	else
-		saakm_place_event(rq, p, SAAKM_H_unblock_place, routines->unblock_place);
+		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
 	st->event.flags = 0;
 }
 
@@ -144,7 +146,7 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	default:	/* it was taken out for a change of parameters */
 		if (st->rq)
 			saakm_rq_resort(p);
-		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->routines->attr_changed);
+		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
 	}
 }
 
@@ -181,18 +183,19 @@ static void yield_task_saakm(struct rq *rq)
 	struct saakm_policy *policy = curr->saakm.policy;
 
 	curr->saakm.event.flags |= SAAKM_EV_YIELD;
-	if (!policy->routines->yield)
+	if (!policy->ops->yield)
 		return;
 	update_rq_clock(rq);
 	update_curr_saakm(rq);
 	rq_clock_skip_update(rq);
-	saakm_thread_event(rq, curr, SAAKM_H_yield, policy->routines->yield);
+	saakm_thread_event(rq, curr, SAAKM_H_yield, policy->ops->yield);
 }
 
 static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct task_struct *curr = saakm_rq_curr(rq);
 	struct saakm_policy *policy = p->saakm.policy;
+	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
 	bool preempt;
 
 	if (!task_on_saakm(curr))
@@ -202,29 +205,17 @@ static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags
 			resched_curr(rq);
 		return;
 	}
-	if (!policy->routines->wakeup_preempt || !curr->saakm.on_rq)
+	if (!ops->wakeup_preempt || !curr->saakm.on_rq)
 		return;
 	update_curr_saakm(rq);
 	saakm_enter(policy, SAAKM_H_wakeup_preempt, p, cpu_of(rq));
-	preempt = policy->routines->wakeup_preempt(policy, curr, p);
+	preempt = ops->wakeup_preempt(policy, curr, p);
 	saakm_leave();
 	if (preempt)
 		resched_curr(rq);
 }
 
 /* Election */
-
-/* @next would corrupt the runqueue unless it waits here. */
-static bool saakm_electable(struct rq *rq, struct saakm_policy *policy, struct task_struct *next)
-{
-	if (likely(next->saakm.state == SAAKM_READY && next->saakm.policy == policy &&
-		   task_cpu(next) == cpu_of(rq) && next->saakm.on_rq))
-		return true;
-	saakm_violation(SAAKM_WRONG_ELECTION, policy, next,
-			"schedule elected a thread that is not READY on CPU %d, or another policy's",
-			cpu_of(rq));
-	return false;
-}
 
 static struct task_struct *saakm_ask(struct rq *rq, struct saakm_policy *policy,
 				     struct task_struct *curr)
@@ -236,9 +227,11 @@ static struct task_struct *saakm_ask(struct rq *rq, struct saakm_policy *policy,
 		curr = NULL;
 	core->curr = curr;
 	saakm_enter(policy, SAAKM_H_schedule, NULL, core->id);
-	next = policy->routines->schedule(policy, core);
-	if (!next || next == curr || !saakm_electable(rq, policy, next))
+	next = policy->ops->schedule(policy, core);
+	if (!next)
 		next = curr;
+	else if (next != curr && !saakm_electable(rq, policy, next))
+		next = saakm_fallback.schedule(policy, core);
 	saakm_leave();
 	return next;
 }
@@ -250,6 +243,11 @@ static struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
 
 	if (unlikely(rq->saakm.orphans.nr_tasks))
 		return saakm_rq_first(&rq->saakm.orphans);
+	if (unlikely(rq->saakm.owed)) {
+		next = saakm_floor_elect(rq, curr);
+		if (next)
+			return next;
+	}
 
 	for_each_saakm_policy(policy) {
 		if (!(rq->saakm.active & policy->mask))
@@ -293,6 +291,7 @@ static void put_prev_task_saakm(struct rq *rq, struct task_struct *p, struct tas
 	if (!p->saakm.on_rq)
 		return;
 	update_curr_saakm(rq);
+	saakm_core(p->saakm.policy, cpu_of(rq))->idle_since_ns = rq->clock;
 	if (likely(p->saakm.state != SAAKM_READY))
 		saakm_requeue(rq, p);
 }
@@ -308,7 +307,7 @@ static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first
 	saakm_rq_unlink(p);
 	saakm_set_state(rq, p, SAAKM_RUNNING);
 	saakm_core(policy, cpu_of(rq))->switches++;
-	saakm_thread_event(rq, p, SAAKM_H_running, policy->routines->running);
+	saakm_thread_event(rq, p, SAAKM_H_running, policy->ops->running);
 }
 
 static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
@@ -318,11 +317,12 @@ static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
 	update_curr_saakm(rq);
 	if (!p->saakm.on_rq)
 		return;
+	saakm_floor_tick(rq, policy);
 	/* Core scheduling has picked it again, without asking us. */
 	if (p->saakm.state == SAAKM_READY_TICK && !test_tsk_need_resched(p))
 		saakm_set_state(rq, p, SAAKM_RUNNING);
 	if (p->saakm.state == SAAKM_RUNNING)
-		saakm_thread_event(rq, p, SAAKM_H_tick, policy->routines->tick);
+		saakm_thread_event(rq, p, SAAKM_H_tick, policy->ops->tick);
 #ifdef CONFIG_SCHED_CORE
 	/* A sibling must idle because of @p: let the core choose anew. */
 	if (sched_core_enabled(rq) && rq->core->core_forceidle_count)
@@ -356,23 +356,18 @@ bool saakm_can_stop_tick(struct rq *rq)
 static int saakm_prepare(struct task_struct *p, struct process_event *event,
 			 enum saakm_handler handler)
 {
-	const struct saakm_policy *policy = p->saakm.policy;
+	struct saakm_policy *policy = p->saakm.policy;
 	int (*prepare)(struct saakm_policy *policy, struct process_event *event);
 	int cpu;
 
 	prepare = handler == SAAKM_H_new_prepare ?
-		policy->routines->new_prepare : policy->routines->unblock_prepare;
+		READ_ONCE(policy->ops)->new_prepare : READ_ONCE(policy->ops)->unblock_prepare;
 	if (!prepare)
 		return event->prev_cpu;
 	saakm_enter(policy, handler, p, event->prev_cpu);
-	cpu = prepare(p->saakm.policy, event);
+	cpu = prepare(policy, event);
 	saakm_leave();
-	if (unlikely((unsigned int)cpu >= nr_cpu_ids))
-		saakm_violation(SAAKM_WRONG_CPU, policy, p, "%s returned %d, which is no CPU",
-				saakm_handler_names[handler], cpu);
-	else if (cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu))
-		return cpu;
-	return event->prev_cpu;
+	return saakm_cpu_usable(p, event, handler, cpu) ? cpu : event->prev_cpu;
 }
 
 static int select_task_rq_saakm(struct task_struct *p, int cpu, int flags)
@@ -428,7 +423,7 @@ void saakm_enter_idle(struct rq *rq)
 
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_enter_idle,
-				 policy->routines->enter_idle);
+				 policy->ops->enter_idle);
 }
 
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
@@ -438,7 +433,7 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle,
-				 policy->routines->exit_idle);
+				 policy->ops->exit_idle);
 }
 
 /* There is no caller who could take a refusal of the server's bandwidth. */
@@ -452,7 +447,7 @@ void saakm_rq_activate(struct rq *rq)
 	guard(rq_lock_irqsave)(rq);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_entry,
-				 policy->routines->core_entry);
+				 policy->ops->core_entry);
 }
 
 /*
@@ -467,7 +462,7 @@ void saakm_rq_deactivate(struct rq *rq)
 	guard(rq_lock_irqsave)(rq);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_exit,
-				 policy->routines->core_exit);
+				 policy->ops->core_exit);
 }
 
 static int balance_saakm(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)

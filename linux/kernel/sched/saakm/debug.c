@@ -36,6 +36,7 @@ const char * const saakm_handler_names[SAAKM_NR_HANDLERS] = {
 	[SAAKM_H_core_entry]	= "core_entry",
 	[SAAKM_H_core_exit]	= "core_exit",
 	[SAAKM_H_setparam_attr]	= "setparam_attr",
+	[SAAKM_H_take_over]	= "take_over",
 };
 
 const char * const saakm_state_names[SAAKM_NR_STATES] = {
@@ -60,15 +61,8 @@ DEFINE_STATIC_KEY_FALSE(saakm_observed);
 
 /* Switches of /sys/kernel/saakm. Each that is on holds saakm_observed. */
 static bool saakm_check_transitions;
-static bool saakm_log_violations;
 static bool saakm_log_transitions;
 static bool saakm_log_calls;
-static bool saakm_panic_on_violation =
-	IS_ENABLED(CONFIG_SAAKM_PANIC_ON_BAD_TRANSITION);
-static atomic_t saakm_violations = ATOMIC_INIT(0);
-
-static DEFINE_MUTEX(saakm_error_mutex);
-static char saakm_last_error[256];
 
 int saakm_trace_on(void)
 {
@@ -94,6 +88,9 @@ static int __init saakm_keep_patched(char *arg)
 }
 early_param("saakm_keep_patched", saakm_keep_patched);
 
+static DEFINE_MUTEX(saakm_error_mutex);
+char saakm_last_error[SAAKM_ERROR_LEN];
+
 /* A user's request cannot be met: tell him why. */
 int saakm_refuse(int error, const char *fmt, ...)
 {
@@ -104,69 +101,6 @@ int saakm_refuse(int error, const char *fmt, ...)
 	vscnprintf(saakm_last_error, sizeof(saakm_last_error), fmt, args);
 	va_end(args);
 	return error;
-}
-
-/* Once for each kind and state of a policy; with log_violations ten in 5 s. */
-static bool saakm_report_due(enum saakm_wrong wrong, const struct saakm_policy *policy,
-			     const struct task_struct *p)
-{
-	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 10);
-
-	BUILD_BUG_ON(SAAKM_NR_WRONGS * SAAKM_NR_STATES > BITS_PER_LONG);
-	if (READ_ONCE(saakm_log_violations) || !policy)
-		return __ratelimit(&limit);
-	return !test_and_set_bit(wrong * SAAKM_NR_STATES + (p ? p->saakm.state : 0),
-				 (unsigned long *)&policy->reported);
-}
-
-/* The policy whose handler this CPU is in. */
-static const struct saakm_policy *saakm_calling(void)
-{
-	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
-	const void *subject = raw_cpu_read(saakm_context.subject);
-
-	if (handler == SAAKM_H_none)
-		return NULL;
-	if (saakm_is_core_event(handler))
-		return subject;
-	return ((const struct task_struct *)subject)->saakm.policy;
-}
-
-/*
- * A policy has done what it must not. The caller has made sure that nothing is
- * lost. Usually under a runqueue lock: no console output from here.
- */
-void saakm_violation(enum saakm_wrong wrong, const struct saakm_policy *policy,
-		     const struct task_struct *p, const char *fmt, ...)
-{
-	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
-	struct va_format vaf = { .fmt = fmt };
-	va_list args;
-
-	policy = saakm_calling() ?: policy;
-	atomic_inc(&saakm_violations);
-	if (READ_ONCE(saakm_panic_on_violation)) {
-		va_start(args, fmt);
-		vaf.va = &args;
-		panic("saakm: policy %s: %pV", policy ? policy->name : "?", &vaf);
-	}
-	if (!saakm_report_due(wrong, policy, p))
-		return;
-
-	va_start(args, fmt);
-	vaf.va = &args;
-	guard(preempt)();
-	printk_deferred_enter();
-	pr_err("saakm: policy %s: wrong move in %s: %pV\n",
-	       policy ? policy->name : "?",
-	       saakm_handler_names[handler], &vaf);
-	if (p)
-		pr_err("saakm: thread %s/%d is %s on CPU %d, this is CPU %d\n",
-		       p->comm, p->pid, saakm_state_names[p->saakm.state],
-		       task_cpu(p), raw_smp_processor_id());
-	dump_stack();
-	printk_deferred_exit();
-	va_end(args);
 }
 
 /* Why a call of change_state() is wrong, or NULL. */
@@ -216,6 +150,7 @@ void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
 	enum saakm_state prev = p->saakm.state;
 	int cpu = task_cpu(p);
 
+	saakm_history_add(p, next);
 	trace_saakm_transition(p, policy->id, next, cpu, handler);
 	if (READ_ONCE(saakm_log_transitions))
 		printk_deferred("saakm: policy %s: %s/%d %s -> %s cpu %d in %s\n",
@@ -225,14 +160,14 @@ void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
 	if (!READ_ONCE(saakm_check_transitions))
 		return;
 	if (!saakm_transition_allowed(prev, next))
-		saakm_violation(SAAKM_WRONG_TRANSITION, policy, p, "transition to %s",
+		saakm_violation(SAAKM_EXIT_BAD_STATE, policy, p, "transition to %s",
 				saakm_state_names[next]);
 	if (!raw_spin_is_locked(rq_lockp(task_rq(p))))
-		saakm_violation(SAAKM_WRONG_LOCK, policy, p,
+		saakm_violation(SAAKM_EXIT_NO_LOCK, policy, p,
 				"transition to %s without the runqueue lock",
 				saakm_state_names[next]);
 	if (p->saakm.rq && p->saakm.rq->cpu != cpu)
-		saakm_violation(SAAKM_WRONG_QUEUE, policy, p, "queued on CPU %d",
+		saakm_violation(SAAKM_EXIT_FOREIGN_QUEUE, policy, p, "queued on CPU %d",
 				p->saakm.rq->cpu);
 }
 
@@ -282,20 +217,18 @@ SAAKM_SWITCH(log_calls);
 static ssize_t on_violation_show(struct kobject *kobj,
 				 struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", READ_ONCE(saakm_panic_on_violation) ?
-			  "panic" : "warn");
+	return sysfs_emit(buf, "%s\n", saakm_reaction_names[READ_ONCE(saakm_on_violation)]);
 }
 
 static ssize_t on_violation_store(struct kobject *kobj,
 				  struct kobj_attribute *attr,
 				  const char *buf, size_t count)
 {
-	static const char * const reactions[] = { "warn", "panic" };
-	int i = sysfs_match_string(reactions, buf);
+	int i = sysfs_match_string(saakm_reaction_names, buf);
 
-	if (i < 0)
-		return i;
-	WRITE_ONCE(saakm_panic_on_violation, i);
+	if (i <= SAAKM_REACT_DEFAULT)
+		return -EINVAL;
+	WRITE_ONCE(saakm_on_violation, i);
 	return count;
 }
 
@@ -318,9 +251,71 @@ static ssize_t last_error_show(struct kobject *kobj,
 
 static struct kobj_attribute last_error_attr = __ATTR_RO(last_error);
 
-/* As for the fair server in debugfs: period from 100 us to 4 s. */
-static ssize_t saakm_store_server(unsigned int *param, const char *buf,
-				  size_t count)
+static ssize_t eject_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	char name[SAAKM_NAME_LEN + 1];
+	int ret;
+
+	strscpy(name, buf, sizeof(name));
+	ret = saakm_eject_by_name(strim(name));
+	return ret ?: count;
+}
+
+static struct kobj_attribute eject_attr = __ATTR_WO(eject);
+
+static ssize_t last_replacement_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	const struct saakm_replacement *last = &saakm_last_replacement;
+
+	guard(mutex)(&saakm_mutex);
+	return sysfs_emit(buf, "from %s\nto %s\nthreads %u\nlongest_pause_ns %llu\ntotal_ns %llu\n",
+			  last->from[0] ? last->from : "-", last->to[0] ? last->to : "-",
+			  last->nr_threads, last->longest_pause_ns, last->total_ns);
+}
+
+static struct kobj_attribute last_replacement_attr = __ATTR_RO(last_replacement);
+
+static ssize_t history_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(saakm_history_wanted));
+}
+
+static ssize_t history_store(struct kobject *kobj, struct kobj_attribute *attr,
+			     const char *buf, size_t count)
+{
+	bool value;
+	int ret = kstrtobool(buf, &value);
+
+	return ret ?: saakm_history_set(&saakm_history_wanted, value) ?: count;
+}
+
+static struct kobj_attribute history_attr = __ATTR_RW(history);
+
+static int saakm_apply_server(void)
+{
+	/* As for the fair server in debugfs: period from 100 us to 4 s. */
+	if (saakm_server_runtime_us > saakm_server_period_us ||
+	    saakm_server_period_us < 100 || saakm_server_period_us > 4194304)
+		return -EINVAL;
+	guard(cpus_read_lock)();
+	return list_empty(&saakm_policies) ? 0 :
+		saakm_server_apply_all(saakm_server_runtime_us, saakm_server_period_us);
+}
+
+static int saakm_apply_floor(void)
+{
+	return saakm_floor_runtime_us <= saakm_floor_period_us ? 0 : -EINVAL;
+}
+
+/* Once the watchdog has what is due next. */
+static int saakm_apply_limit(void)
+{
+	return 0;
+}
+
+static ssize_t saakm_store_number(unsigned int *param, int (*apply)(void),
+				  const char *buf, size_t count)
 {
 	unsigned int old = *param, value;
 	int ret;
@@ -329,28 +324,16 @@ static ssize_t saakm_store_server(unsigned int *param, const char *buf,
 	if (ret)
 		return ret;
 	guard(mutex)(&saakm_mutex);
-	*param = value;
-	ret = -EINVAL;
-	if (saakm_server_runtime_us <= saakm_server_period_us &&
-	    saakm_server_period_us >= 100 && saakm_server_period_us <= 4194304) {
-		guard(cpus_read_lock)();
-		ret = list_empty(&saakm_policies) ? 0 :
-			saakm_server_apply_all(saakm_server_runtime_us,
-					       saakm_server_period_us);
-		if (ret) {
-			*param = old;
-			saakm_server_apply_all(saakm_server_runtime_us,
-					       saakm_server_period_us);
-		}
-	}
-	if (ret) {
-		*param = old;
-		return ret;
-	}
-	return count;
+	WRITE_ONCE(*param, value);
+	ret = apply();
+	if (!ret)
+		return count;
+	WRITE_ONCE(*param, old);
+	apply();
+	return ret;
 }
 
-#define SAAKM_SERVER_PARAM(_name)					\
+#define SAAKM_NUMBER(_name, _apply)					\
 static ssize_t _name##_show(struct kobject *kobj,			\
 			    struct kobj_attribute *attr, char *buf)	\
 {									\
@@ -360,12 +343,15 @@ static ssize_t _name##_store(struct kobject *kobj,			\
 			     struct kobj_attribute *attr,		\
 			     const char *buf, size_t count)		\
 {									\
-	return saakm_store_server(&saakm_##_name, buf, count);		\
+	return saakm_store_number(&saakm_##_name, _apply, buf, count);	\
 }									\
 static struct kobj_attribute _name##_attr = __ATTR_RW(_name)
 
-SAAKM_SERVER_PARAM(server_runtime_us);
-SAAKM_SERVER_PARAM(server_period_us);
+SAAKM_NUMBER(server_runtime_us, saakm_apply_server);
+SAAKM_NUMBER(server_period_us, saakm_apply_server);
+SAAKM_NUMBER(floor_runtime_us, saakm_apply_floor);
+SAAKM_NUMBER(floor_period_us, saakm_apply_floor);
+SAAKM_NUMBER(handler_limit_ms, saakm_apply_limit);
 
 static struct attribute *saakm_attrs[] = {
 	&check_transitions_attr.attr,
@@ -377,6 +363,12 @@ static struct attribute *saakm_attrs[] = {
 	&last_error_attr.attr,
 	&server_runtime_us_attr.attr,
 	&server_period_us_attr.attr,
+	&floor_runtime_us_attr.attr,
+	&floor_period_us_attr.attr,
+	&handler_limit_ms_attr.attr,
+	&eject_attr.attr,
+	&history_attr.attr,
+	&last_replacement_attr.attr,
 	NULL
 };
 ATTRIBUTE_GROUPS(saakm);
@@ -399,9 +391,40 @@ static int saakm_policies_show(struct seq_file *m, void *v)
 			   policy->id, policy->name,
 			   policy->owner ? module_name(policy->owner) : "-",
 			   policy->priority,
+			   saakm_exit_kind(policy) ? "ejected" :
 			   policy->dying ? "dying" : "active",
 			   policy->nr_threads, policy->nr_new,
 			   policy->nr_terminated, switches);
+	}
+	return 0;
+}
+
+/* One line for each: the reason comes last and has blanks. */
+static int saakm_ejected_show(struct seq_file *m, void *v)
+{
+	const struct saakm_policy *policy;
+
+	seq_puts(m, "id  name             number kind              seconds      handler          cpu thread           reason\n");
+	guard(rcu)();
+	for_each_saakm_policy(policy) {
+		const struct saakm_exit *exit = &policy->exit;
+		char thread[TASK_COMM_LEN + 12] = "-";
+		char *c;
+
+		if (!saakm_exit_kind(policy))
+			continue;
+		if (exit->pid)
+			snprintf(thread, sizeof(thread), "%s/%d", exit->comm, exit->pid);
+		for (c = thread; *c; c++) {
+			if (iscntrl(*c) || *c == ' ')
+				*c = '_';
+		}
+		seq_printf(m, "%-3u %-16s %6d %-17s %5llu.%06llu %-16s %3d %-16s %s\n", policy->id,
+			   policy->name, saakm_exit_kind(policy),
+			   saakm_exit_names[saakm_exit_kind(policy)],
+			   exit->time_ns / NSEC_PER_SEC,
+			   exit->time_ns % NSEC_PER_SEC / NSEC_PER_USEC,
+			   saakm_handler_names[exit->handler], exit->cpu, thread, exit->reason);
 	}
 	return 0;
 }
@@ -478,8 +501,33 @@ static int saakm_runqueues_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(saakm_runqueues);
 
+/* An array: as it was for ejected policies, as it is for the others. */
+static int saakm_dump_show(struct seq_file *m, void *v)
+{
+	struct saakm_policy *policy;
+	const char *separator = "";
+
+	seq_putc(m, '[');
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(policy, &saakm_policies, node) {
+		char *json = policy->exit.dump ?: saakm_dump_json(policy);
+
+		if (!json)
+			return -ENOMEM;
+		seq_puts(m, separator);
+		seq_puts(m, json);
+		separator = ",\n";
+		if (json != policy->exit.dump)
+			kvfree(json);
+	}
+	seq_puts(m, "]\n");
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(saakm_dump);
+
 static int __init saakm_debug_init(void)
 {
+	struct dentry *dir = debugfs_create_dir("saakm", NULL);
 	struct proc_dir_entry *proc = proc_mkdir("saakm", NULL);
 	struct kobject *kobj = kobject_create_and_add("saakm", kernel_kobj);
 
@@ -487,8 +535,9 @@ static int __init saakm_debug_init(void)
 		return -ENOMEM;
 	proc_create_single("policies", 0444, proc, saakm_policies_show);
 	proc_create_single("topology", 0444, proc, saakm_topology_show);
-	debugfs_create_file("runqueues", 0400, debugfs_create_dir("saakm", NULL),
-			    NULL, &saakm_runqueues_fops);
+	proc_create_single("ejected", 0444, proc, saakm_ejected_show);
+	debugfs_create_file("runqueues", 0400, dir, NULL, &saakm_runqueues_fops);
+	debugfs_create_file("dump", 0400, dir, NULL, &saakm_dump_fops);
 	return sysfs_create_groups(kobj, saakm_groups);
 }
 late_initcall(saakm_debug_init);

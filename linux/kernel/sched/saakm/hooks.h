@@ -28,6 +28,7 @@ struct saakm_setsched {
 	struct saakm_data	*old;		/* to free */
 	int			srcu;		/* index + 1; 0: not held */
 	bool			keep;		/* SETPARAM_POLICY */
+	bool			by_cgroup;
 };
 
 /* With saakm_enabled() only */
@@ -41,6 +42,7 @@ void saakm_enter_idle(struct rq *rq);
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle);
 void saakm_rq_activate(struct rq *rq);
 void saakm_rq_deactivate(struct rq *rq);
+bool saakm_sleeps_in_handler(void);
 
 #ifdef CONFIG_SCHED_CLASS_SAAKM
 
@@ -74,6 +76,14 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 void saakm_setsched_done(struct saakm_setsched *s);
 void saakm_getattr(struct task_struct *p, struct sched_attr *attr);
 
+#ifdef CONFIG_CGROUP_SCHED
+void saakm_cgroup_attach(struct task_struct *p);
+void saakm_cgroup_fork(struct task_struct *p);
+void saakm_cgroup_weight(struct task_group *tg, unsigned int weight);
+int saakm_cgroup_show(struct seq_file *m, void *v);
+ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes, loff_t off);
+#endif
+
 #else /* !CONFIG_SCHED_CLASS_SAAKM */
 
 #define saakm_enabled()		false
@@ -102,6 +112,8 @@ static inline void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 					struct task_struct *p, const struct sched_attr *attr) { }
 static inline void saakm_setsched_done(struct saakm_setsched *s) { }
 static inline void saakm_getattr(struct task_struct *p, struct sched_attr *attr) { }
+static inline void saakm_cgroup_attach(struct task_struct *p) { }
+static inline void saakm_cgroup_weight(struct task_group *tg, unsigned int weight) { }
 
 #endif /* CONFIG_SCHED_CLASS_SAAKM */
 

@@ -4,10 +4,14 @@
 #define _KERNEL_SCHED_SAAKM_INTERNAL_H
 
 #include <linux/saakm.h>
+#include <linux/seq_buf.h>
 #include <linux/srcu.h>
+#include <linux/sysrq.h>
 #include "../sched.h"
 
 /* Per-thread data of a policy, as process_event.data points into it. */
+#define SAAKM_MAX_TASK_SIZE	(2 * PAGE_SIZE)
+
 struct saakm_data {
 	struct rcu_head	rcu;
 	u8		bytes[] __aligned(8);
@@ -38,6 +42,7 @@ enum saakm_handler {
 	SAAKM_H_core_entry,
 	SAAKM_H_core_exit,
 	SAAKM_H_setparam_attr,
+	SAAKM_H_take_over,
 	SAAKM_NR_HANDLERS
 };
 
@@ -50,7 +55,10 @@ extern const char * const saakm_state_names[SAAKM_NR_STATES];
  */
 struct saakm_context {
 	const void	*subject;
+	u32		calls;		/* the watchdog tells one long call by it */
 	u8		handler;
+	/* Interrupts come in between: the handler above may be an event of theirs. */
+	struct saakm_policy *balancing;
 };
 
 DECLARE_PER_CPU(struct saakm_context, saakm_context);
@@ -60,7 +68,7 @@ static inline bool saakm_is_core_event(enum saakm_handler handler)
 	return handler >= SAAKM_H_schedule && handler <= SAAKM_H_core_exit;
 }
 
-/* On while anything of checks, logs and tracepoints is on. */
+/* On while anything of checks, logs, history and tracepoints is on. */
 DECLARE_STATIC_KEY_FALSE(saakm_observed);
 
 void saakm_observe_call(const struct saakm_policy *policy, enum saakm_handler handler,
@@ -76,6 +84,7 @@ static __always_inline void saakm_enter(const struct saakm_policy *policy,
 
 	__this_cpu_write(saakm_context.subject, subject);
 	__this_cpu_write(saakm_context.handler, handler);
+	__this_cpu_inc(saakm_context.calls);
 	if (static_branch_unlikely(&saakm_observed))
 		saakm_observe_call(policy, handler, p, cpu);
 }
@@ -122,6 +131,15 @@ static __always_inline void saakm_core_event(struct saakm_policy *policy, int cp
 	saakm_leave();
 }
 
+/* The handlers without a runqueue lock: newly_idle, balancing_select. */
+static inline void saakm_balance_event(struct saakm_policy *policy, int cpu,
+				       enum saakm_handler handler, saakm_core_fn call)
+{
+	__this_cpu_write(saakm_context.balancing, policy);
+	saakm_core_event(policy, cpu, handler, call);
+	__this_cpu_write(saakm_context.balancing, NULL);
+}
+
 /*
  * policy.c. The list is in order of election; changed under saakm_mutex, read
  * under RCU (preemption off).
@@ -164,9 +182,8 @@ static __always_inline void saakm_server_start(struct rq *rq)
 /* debug.c */
 const char *saakm_explain(const struct task_struct *p, enum saakm_state next,
 			  int cpu, const struct saakm_rq *srq);
-__printf(4, 5)
-void saakm_violation(enum saakm_wrong wrong, const struct saakm_policy *policy,
-		     const struct task_struct *p, const char *fmt, ...);
+#define SAAKM_ERROR_LEN	256
+extern char saakm_last_error[SAAKM_ERROR_LEN];
 __printf(2, 3)
 int saakm_refuse(int error, const char *fmt, ...);
 

@@ -10,9 +10,12 @@ struct saakm_cpu {
 	bool			nohz_kicked;	/* balance for idle cores too */
 	/* Masks of the policies that have a runnable thread here. */
 	u64			active;
+	/* Mask of the policy that is asked first, until when: see floor.c. */
+	u64			owed;
+	u64			owed_until_ns;
 	/* All runnable threads, in order of arrival. */
 	struct list_head	threads;
-	/* Threads that a policy failed to place. */
+	/* Threads that a policy failed to place, or lost by its ejection. */
 	struct saakm_rq		orphans;
 	struct sched_dl_entity	server;
 	struct irq_work		kick;

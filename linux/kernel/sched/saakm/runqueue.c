@@ -74,11 +74,15 @@ static __always_inline void saakm_rq_unlink(struct task_struct *p)
 {
 	struct saakm_rq *srq = p->saakm.rq;
 
+	p->saakm.rq = NULL;
+	if (unlikely(!srq->nr_tasks)) {
+		saakm_lost_queue(p);
+		return;
+	}
 	if (likely(srq->type != SAAKM_RQ_RBTREE))
 		list_del(&p->saakm.node.list);
 	else
 		rb_erase_cached(&p->saakm.node.rb, &srq->root);
-	p->saakm.rq = NULL;
 	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
 }
 
@@ -102,7 +106,7 @@ static void saakm_rq_resort(struct task_struct *p)
 	struct saakm_rq *srq = p->saakm.rq;
 	struct task_struct *prev, *next;
 
-	if (srq->type == SAAKM_RQ_FIFO)
+	if (srq->type == SAAKM_RQ_FIFO || saakm_exit_kind(p->saakm.policy))
 		return;
 	prev = saakm_rq_prev(srq, p);
 	next = saakm_rq_next(srq, p);

@@ -62,7 +62,7 @@ int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
 	struct rq *rq;
 
 	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq))) {
-		saakm_violation(SAAKM_WRONG_CHANGE, p->saakm.policy, p,
+		saakm_violation(SAAKM_EXIT_WRONG_TRANSITION, p->saakm.policy, p,
 				"change_state(%s, cpu %d): %s",
 				(unsigned int)next < SAAKM_NR_STATES ?
 				saakm_state_names[next] : "?", cpu,

@@ -22,6 +22,16 @@ static struct saakm_policy *saakm_policy_by_id(u32 id)
 	return NULL;
 }
 
+/* The policy that a thread gets by @id: it may have been replaced. */
+static struct saakm_policy *saakm_joinable(u32 id)
+{
+	struct saakm_policy *policy = saakm_policy_by_id(id), *successor;
+
+	while (policy && (successor = READ_ONCE(policy->successor)))
+		policy = successor;
+	return policy;
+}
+
 /* Waits for all calls of sched_setattr() and fork() that began before. */
 static void saakm_wait_joiners(void)
 {
@@ -104,6 +114,7 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 	}
 	WRITE_ONCE(st->policy, NULL);
 	st->id = 0;
+	st->by_cgroup = false;
 	st->event.data = NULL;
 	return data;
 }
@@ -114,17 +125,23 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 				 const struct sched_attr *attr, bool user)
 {
 	u32 id = s->keep ? READ_ONCE(p->saakm.id) : attr->sched_saakm_policy;
-	struct saakm_policy *policy = saakm_policy_by_id(id);
+	struct saakm_policy *policy = saakm_joinable(id);
+	const struct saakm_module_routines *ops;
 	int ret;
 
+	if (policy && saakm_exit_kind(policy))
+		return saakm_refuse(-EOWNERDEAD, "sched_setattr: policy %s was ejected (%s): %s",
+				    policy->name, saakm_exit_names[saakm_exit_kind(policy)],
+				    policy->exit.reason);
 	if (!policy || READ_ONCE(policy->dying))
 		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u", id);
 	if (user && policy->flags & SAAKM_POLICY_PRIVILEGED &&
 	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
 		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
 				    policy->name);
-	if (policy->routines->checkparam_attr && !s->keep) {
-		ret = policy->routines->checkparam_attr(policy, attr);
+	ops = READ_ONCE(policy->ops);
+	if (ops->checkparam_attr && !s->keep) {
+		ret = ops->checkparam_attr(policy, attr);
 		if (ret)
 			return saakm_refuse(ret, "sched_setattr: %s refused the parameters (%d)",
 					    policy->name, ret);
@@ -148,6 +165,7 @@ int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 
 	might_sleep();
 	s->keep = (int)attr->sched_policy < 0;
+	s->by_cgroup = !user;
 	s->srcu = srcu_read_lock(&saakm_srcu) + 1;
 	return saakm_setsched_target(s, p, attr, user);
 }
@@ -171,6 +189,7 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 {
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *target = s->target;
+	const struct saakm_module_routines *ops;
 
 	if (st->policy && st->policy != target)
 		s->old = saakm_detach(rq, p);
@@ -184,11 +203,13 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	}
 	if (s->keep)
 		return;
+	st->by_cgroup = s->by_cgroup;
 	st->param = attr->sched_saakm_param;
-	if (!target->routines->setparam_attr)
+	ops = READ_ONCE(target->ops);
+	if (!ops->setparam_attr)
 		return;
 	saakm_enter(target, SAAKM_H_setparam_attr, p, cpu_of(rq));
-	target->routines->setparam_attr(target, &st->event, attr);
+	ops->setparam_attr(target, &st->event, attr);
 	saakm_leave();
 }
 
@@ -205,13 +226,15 @@ void saakm_setsched_done(struct saakm_setsched *s)
 void saakm_getattr(struct task_struct *p, struct sched_attr *attr)
 {
 	struct saakm_policy *policy = READ_ONCE(p->saakm.policy);
+	const struct saakm_module_routines *ops;
 
 	if (!policy)
 		return;
 	attr->sched_saakm_policy = policy->id;
 	attr->sched_saakm_param = p->saakm.param;
-	if (policy->routines->getparam_attr)
-		policy->routines->getparam_attr(policy, &p->saakm.event, attr);
+	ops = READ_ONCE(policy->ops);
+	if (ops->getparam_attr)
+		ops->getparam_attr(policy, &p->saakm.event, attr);
 }
 
 /* Fork and exit */
@@ -227,6 +250,7 @@ int saakm_fork(struct task_struct *p)
 	struct saakm_policy *policy;
 	struct saakm_data *data;
 	u32 id = st->id, param = st->param;
+	bool by_cgroup = st->by_cgroup;
 	int ret;
 
 	memset(st, 0, sizeof(*st));
@@ -236,7 +260,7 @@ int saakm_fork(struct task_struct *p)
 
 	percpu_down_read(&saakm_fork_rwsem);
 	scoped_guard(rcu)
-		policy = saakm_policy_by_id(id);
+		policy = saakm_joinable(id);
 	if (!policy || READ_ONCE(policy->dying)) {
 		percpu_up_read(&saakm_fork_rwsem);
 		p->policy = SCHED_NORMAL;
@@ -249,6 +273,7 @@ int saakm_fork(struct task_struct *p)
 	}
 	saakm_set_membership(p, policy, data);
 	st->param = param;
+	st->by_cgroup = by_cgroup;
 	st->forking = true;
 	return 0;
 }
@@ -288,49 +313,4 @@ void saakm_task_dead(struct task_struct *p)
 	}
 	task_rq_unlock(rq, p, &rf);
 	saakm_free_data(data);
-}
-
-/* Removal of a policy */
-
-static void saakm_evict(struct task_struct *p, struct saakm_policy *policy)
-{
-	const struct sched_class *prev_class;
-	struct sched_enq_and_set_ctx ctx;
-	struct saakm_data *data = NULL;
-	struct rq_flags rf;
-	struct rq *rq;
-
-	rq = task_rq_lock(p, &rf);
-	if (p->saakm.policy == policy) {
-		prev_class = p->sched_class;
-		sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
-		data = saakm_detach(rq, p);
-		p->policy = SCHED_NORMAL;
-		p->sched_class = __setscheduler_class(SCHED_NORMAL, p->prio);
-		check_class_changing(rq, p, prev_class);
-		sched_enq_and_set_task(&ctx);
-		check_class_changed(rq, p, prev_class, p->prio);
-	}
-	task_rq_unlock(rq, p, &rf);
-	saakm_free_data(data);
-}
-
-/* Nobody can join any more, see saakm_wait_joiners(). */
-static void saakm_evict_all(struct saakm_policy *policy)
-{
-	struct task_struct *p;
-
-	for (;;) {
-		scoped_guard(raw_spinlock_irq, &policy->threads_lock) {
-			p = list_first_entry_or_null(&policy->threads, struct task_struct,
-						     saakm.policy_node);
-			if (p)
-				get_task_struct(p);
-		}
-		if (!p)
-			return;
-		saakm_evict(p, policy);
-		put_task_struct(p);
-		cond_resched();
-	}
 }

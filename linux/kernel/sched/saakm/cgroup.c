@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cpu.saakm.policy: the policy of a cgroup's threads, those that are there and
+ * those that come. A cgroup that names none takes its parent's.
+ *
+ * Threads are moved like by sched_setattr(). The cgroup decides on fair threads
+ * and on those that it has moved; whoever chose for himself stays with that
+ * until he changes his cgroup. Real-time, deadline and kernel threads are never
+ * touched.
+ */
+#ifdef CONFIG_CGROUP_SCHED
+
+/* Keeps the threads of a cgroup and its policy in line. Taken within cgroup_mutex. */
+static DEFINE_MUTEX(saakm_cgroup_mutex);
+
+/* Until the first cgroup names a policy, forks and attaches look no further. */
+static bool saakm_cgroups_used;
+
+static struct task_group *saakm_tg(struct cgroup_subsys_state *css)
+{
+	return css ? container_of(css, struct task_group, css) : NULL;
+}
+
+/* Id of the policy for the threads of @css; 0: none. One that is gone does not count. */
+static u32 saakm_effective_id(struct cgroup_subsys_state *css)
+{
+	struct saakm_policy *policy;
+	u32 id;
+
+	guard(rcu)();
+	for (; css; css = css->parent) {
+		id = READ_ONCE(saakm_tg(css)->saakm_policy);
+		policy = id ? saakm_policy_by_id(id) : NULL;
+		if (policy && !READ_ONCE(policy->dying))
+			return id;
+	}
+	return 0;
+}
+
+static bool saakm_cgroup_decides(struct task_struct *p)
+{
+	if (p->flags & (PF_KTHREAD | PF_EXITING))
+		return false;
+	if (saakm_sched_policy(p->policy))
+		return READ_ONCE(p->saakm.by_cgroup);
+	return fair_policy(p->policy);
+}
+
+static void saakm_cgroup_apply(struct task_struct *p, u32 id)
+{
+	struct sched_attr attr = {
+		.size			= sizeof(attr),
+		.sched_policy		= id ? SCHED_SAAKM : SCHED_NORMAL,
+		.sched_nice		= task_nice(p),
+		.sched_saakm_policy	= id,
+	};
+
+	if (!saakm_cgroup_decides(p) || READ_ONCE(p->saakm.id) == id)
+		return;
+	if (p->sched_reset_on_fork)
+		attr.sched_flags |= SCHED_FLAG_RESET_ON_FORK;
+	if (sched_setattr_nocheck(p, &attr))
+		pr_warn_ratelimited("saakm: cgroup: %s/%d keeps its policy: %s\n", p->comm, p->pid,
+				    saakm_last_error);
+}
+
+static void saakm_cgroup_apply_all(struct cgroup_subsys_state *css, u32 id)
+{
+	struct css_task_iter it;
+	struct task_struct *p;
+
+	css_task_iter_start(css, 0, &it);
+	while ((p = css_task_iter_next(&it))) {
+		saakm_cgroup_apply(p, id);
+		cond_resched();
+	}
+	css_task_iter_end(&it);
+}
+
+/* @css and what takes its policy from it. */
+static void saakm_cgroup_update(struct cgroup_subsys_state *css)
+{
+	struct cgroup_subsys_state *pos;
+
+	rcu_read_lock();
+	css_for_each_descendant_pre(pos, css) {
+		if (!css_tryget_online(pos))
+			continue;
+		rcu_read_unlock();
+		saakm_cgroup_apply_all(pos, saakm_effective_id(pos));
+		rcu_read_lock();
+		css_put(pos);
+	}
+	rcu_read_unlock();
+}
+
+static u32 saakm_task_cgroup_id(struct task_struct *p)
+{
+	guard(rcu)();
+	return saakm_effective_id(task_css(p, cpu_cgrp_id));
+}
+
+/* @p has come to its cgroup. A cgroup's policy overrules what @p chose elsewhere. */
+void saakm_cgroup_attach(struct task_struct *p)
+{
+	u32 id;
+
+	if (!READ_ONCE(saakm_cgroups_used))
+		return;
+	id = saakm_task_cgroup_id(p);
+	if (id && saakm_sched_policy(p->policy))
+		WRITE_ONCE(p->saakm.by_cgroup, true);
+	saakm_cgroup_apply(p, id);
+}
+
+/* @p is born, perhaps into another cgroup than its parent's. */
+void saakm_cgroup_fork(struct task_struct *p)
+{
+	if (READ_ONCE(saakm_cgroups_used))
+		saakm_cgroup_apply(p, saakm_task_cgroup_id(p));
+}
+
+/* The weight of a cgroup has changed, or its policy: who is it that should know? */
+void saakm_cgroup_weight(struct task_group *tg, unsigned int weight)
+{
+	struct saakm_policy *policy;
+
+	if (!READ_ONCE(saakm_cgroups_used))
+		return;
+	guard(mutex)(&saakm_mutex);
+	policy = saakm_policy_by_id(saakm_effective_id(&tg->css));
+	if (policy && READ_ONCE(policy->ops)->cgroup_weight)
+		READ_ONCE(policy->ops)->cgroup_weight(policy, cgroup_id(tg->css.cgroup), weight);
+}
+
+int saakm_cgroup_show(struct seq_file *m, void *v)
+{
+	u32 id = READ_ONCE(saakm_tg(seq_css(m))->saakm_policy);
+	struct saakm_policy *policy;
+
+	guard(rcu)();
+	policy = id ? saakm_policy_by_id(id) : NULL;
+	seq_printf(m, "%s\n", policy && !policy->dying ? policy->name : "none");
+	return 0;
+}
+
+/* "none", a name, or an id. */
+static int saakm_cgroup_parse(char *buf, u32 *id)
+{
+	struct saakm_policy *policy;
+	u32 number;
+
+	*id = 0;
+	if (!strcmp(buf, "none") || !strcmp(buf, "-1"))
+		return 0;
+	if (kstrtouint(buf, 10, &number))
+		number = 0;
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(policy, &saakm_policies, node) {
+		if (policy->dying || (strcmp(policy->name, buf) && policy->id != number))
+			continue;
+		if (policy->flags & SAAKM_POLICY_PRIVILEGED && !capable(CAP_SYS_NICE))
+			return saakm_refuse(-EPERM, "cgroup: policy %s takes CAP_SYS_NICE", buf);
+		*id = policy->id;
+		return 0;
+	}
+	return saakm_refuse(-ESRCH, "cgroup: no policy is called %s", buf);
+}
+
+ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes, loff_t off)
+{
+	struct cgroup_subsys_state *css = of_css(of);
+	u32 id;
+	int ret;
+
+	ret = saakm_cgroup_parse(strstrip(buf), &id);
+	if (ret)
+		return ret;
+	guard(mutex)(&saakm_cgroup_mutex);
+	WRITE_ONCE(saakm_cgroups_used, true);
+	WRITE_ONCE(saakm_tg(css)->saakm_policy, id);
+	/* Forks and attaches that have not seen it are over when this returns. */
+	synchronize_rcu();
+	saakm_cgroup_update(css);
+	return nbytes;
+}
+
+/* Cgroups of a policy that is replaced name its successor. */
+static void saakm_cgroups_replace(const struct saakm_policy *old, const struct saakm_policy *new)
+{
+	struct task_group *tg;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(tg, &task_groups, list) {
+		if (READ_ONCE(tg->saakm_policy) == old->id)
+			WRITE_ONCE(tg->saakm_policy, new->id);
+	}
+}
+
+#else
+
+static void saakm_cgroups_replace(const struct saakm_policy *old, const struct saakm_policy *new)
+{
+}
+
+#endif

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ejection: a policy loses its handlers at once and its threads soon after. All
+ * that is known of the reason stays visible until it is unloaded.
+ *
+ * From the moment of saakm_eject() the class answers the events in the policy's
+ * place, with a FIFO: its table of handlers is exchanged. The rest is left to a
+ * worker, because it sleeps: moving the threads to fair, as in a removal.
+ */
+
+const char * const saakm_exit_names[SAAKM_NR_EXITS] = {
+	[SAAKM_EXIT_NONE]		= "none",
+	[SAAKM_EXIT_UNLOAD]		= "unload",
+	[SAAKM_EXIT_REPLACED]		= "replaced",
+	[SAAKM_EXIT_SYSRQ]		= "sysrq",
+	[SAAKM_EXIT_USER]		= "user",
+	[SAAKM_EXIT_POLICY_ERROR]	= "policy-error",
+	[SAAKM_EXIT_STALL]		= "stall",
+	[SAAKM_EXIT_OVERRUN]		= "overrun",
+	[SAAKM_EXIT_SLEEP]		= "sleep",
+	[SAAKM_EXIT_WRONG_TRANSITION]	= "wrong-transition",
+	[SAAKM_EXIT_NOT_PLACED]		= "not-placed",
+	[SAAKM_EXIT_REFUSED_PLACEMENT]	= "refused-placement",
+	[SAAKM_EXIT_WRONG_ELECTION]	= "wrong-election",
+	[SAAKM_EXIT_WRONG_MOVE]		= "wrong-move",
+	[SAAKM_EXIT_LOST_QUEUE]		= "lost-queue",
+	[SAAKM_EXIT_BAD_STATE]		= "bad-state",
+	[SAAKM_EXIT_NO_LOCK]		= "no-lock",
+	[SAAKM_EXIT_FOREIGN_QUEUE]	= "foreign-queue",
+};
+
+/* What an author should look at. */
+static const char * const saakm_advice[SAAKM_NR_EXITS] = {
+	[SAAKM_EXIT_STALL] =
+		"schedule must elect every thread in time; see the transitions below",
+	[SAAKM_EXIT_OVERRUN] =
+		"bound its loops; leave long work to a kthread or workqueue",
+	[SAAKM_EXIT_SLEEP] =
+		"handlers but init, free_metadata, checkparam_attr and dump must not sleep: no mutex, no GFP_KERNEL",
+	[SAAKM_EXIT_WRONG_TRANSITION] =
+		"the table in Documentation/scheduler/saakm.rst says who may move what where",
+	[SAAKM_EXIT_NOT_PLACED] =
+		"call change_state(task, SAAKM_READY, core->id, queue of core->id) on every path",
+	[SAAKM_EXIT_REFUSED_PLACEMENT] =
+		"return a CPU of task->cpus_ptr that is online, as saakm_idle_cpu_near() does, or event->prev_cpu",
+	[SAAKM_EXIT_WRONG_ELECTION] =
+		"return core->curr, or what saakm_rq_first() gives for a queue of core->id",
+	[SAAKM_EXIT_WRONG_MOVE] =
+		"move threads in newly_idle and balancing_select only, to a queue of the CPU that you name",
+	[SAAKM_EXIT_LOST_QUEUE] =
+		"initialise a queue once, in init, and do not free or overwrite it",
+};
+
+/* The class's own handlers, for policies that have lost theirs. */
+
+static void saakm_fallback_place(struct saakm_policy *policy, struct process_event *event,
+				 struct core_event *core)
+{
+	saakm_change_state(event->task, SAAKM_READY, core->id, &cpu_rq(core->id)->saakm.orphans);
+}
+
+static void saakm_fallback_tick(struct saakm_policy *policy, struct process_event *event,
+				struct core_event *core)
+{
+	saakm_change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
+}
+
+/* Those that the policy had queued, in the order of their arrival on the CPU. */
+static struct task_struct *saakm_fallback_schedule(struct saakm_policy *policy,
+						   struct core_event *core)
+{
+	struct task_struct *p;
+
+	list_for_each_entry(p, &cpu_rq(core->id)->saakm.threads, saakm.rq_node) {
+		if (p->saakm.policy == policy && p->saakm.state == SAAKM_READY)
+			return p;
+	}
+	return core->curr;
+}
+
+const struct saakm_module_routines saakm_fallback = {
+	.new_place	= saakm_fallback_place,
+	.unblock_place	= saakm_fallback_place,
+	.tick		= saakm_fallback_tick,
+	.schedule	= saakm_fallback_schedule,
+};
+
+/* Moving the threads */
+
+static void saakm_evict(struct task_struct *p, struct saakm_policy *policy)
+{
+	const struct sched_class *prev_class;
+	struct sched_enq_and_set_ctx ctx;
+	struct saakm_data *data = NULL;
+	struct rq_flags rf;
+	struct rq *rq;
+
+	rq = task_rq_lock(p, &rf);
+	if (p->saakm.policy == policy) {
+		prev_class = p->sched_class;
+		sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
+		data = saakm_detach(rq, p);
+		p->policy = SCHED_NORMAL;
+		p->sched_class = __setscheduler_class(SCHED_NORMAL, p->prio);
+		check_class_changing(rq, p, prev_class);
+		sched_enq_and_set_task(&ctx);
+		check_class_changed(rq, p, prev_class, p->prio);
+	}
+	task_rq_unlock(rq, p, &rf);
+	saakm_free_data(data);
+}
+
+/* A referenced member, or NULL. */
+static struct task_struct *saakm_any_member(struct saakm_policy *policy)
+{
+	struct task_struct *p;
+
+	guard(raw_spinlock_irq)(&policy->threads_lock);
+	p = list_first_entry_or_null(&policy->threads, struct task_struct, saakm.policy_node);
+	return p ? get_task_struct(p) : NULL;
+}
+
+/* Nobody can join any more, see saakm_wait_joiners(). */
+void saakm_evict_all(struct saakm_policy *policy)
+{
+	struct task_struct *p;
+
+	while ((p = saakm_any_member(policy))) {
+		saakm_evict(p, policy);
+		put_task_struct(p);
+		cond_resched();
+	}
+}
+
+static void saakm_finish_eject(struct saakm_policy *policy)
+{
+	unsigned int nr_threads = READ_ONCE(policy->nr_threads);
+
+	policy->exit.dump = saakm_dump_json(policy);
+	saakm_wait_joiners();
+	saakm_evict_all(policy);
+	policy->exit.done = true;
+	pr_info("saakm: policy %s is ejected: %u threads went to fair; unload its module and load a better one\n",
+		policy->name, nr_threads);
+}
+
+static void saakm_eject_work_fn(struct work_struct *work)
+{
+	struct saakm_policy *policy;
+
+	/* Deferred messages stay in the log until somebody takes the console. */
+	console_lock();
+	console_unlock();
+
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(policy, &saakm_policies, node) {
+		if (saakm_exit_kind(policy) && !policy->exit.done)
+			saakm_finish_eject(policy);
+	}
+}
+
+static DECLARE_WORK(saakm_eject_work, saakm_eject_work_fn);
+
+/* A runqueue lock forbids to wake a worker. */
+static void saakm_eject_irq_work(struct irq_work *work)
+{
+	queue_work(system_unbound_wq, &saakm_eject_work);
+}
+
+static DEFINE_IRQ_WORK(saakm_eject_kick, saakm_eject_irq_work);
+
+/* Reports */
+
+/* Usually under a runqueue lock: no console output from here. */
+static void saakm_report(enum saakm_exit_kind kind, const struct saakm_policy *policy,
+			 const struct task_struct *p, const char *what, struct va_format *vaf)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
+
+	guard(preempt)();
+	printk_deferred_enter();
+	pr_err("saakm: policy %s%s (%s) in %s: %pV\n", policy ? policy->name : "?", what,
+	       saakm_exit_names[kind], saakm_handler_names[handler], vaf);
+	if (p && p->saakm.policy)
+		pr_err("saakm: thread %s/%d is %s on CPU %d, this is CPU %d\n", p->comm, p->pid,
+		       saakm_state_names[p->saakm.state], task_cpu(p), raw_smp_processor_id());
+	if (saakm_advice[kind])
+		pr_err("saakm: to fix it: %s\n", saakm_advice[kind]);
+	if (p)
+		saakm_history_print(p);
+	if (handler != SAAKM_H_none)
+		dump_stack();
+	printk_deferred_exit();
+	irq_work_queue(&saakm_eject_kick);
+}
+
+static void saakm_veject(struct saakm_policy *policy, enum saakm_exit_kind kind,
+			 const struct task_struct *p, struct va_format *vaf)
+{
+	struct saakm_exit *exit = &policy->exit;
+	char *c;
+
+	if (atomic_xchg(&exit->claimed, true))
+		return;		/* the first reason counts */
+	exit->handler = raw_cpu_read(saakm_context.handler);
+	exit->cpu = raw_smp_processor_id();
+	exit->time_ns = local_clock();
+	if (p) {
+		exit->pid = p->pid;
+		memcpy(exit->comm, p->comm, sizeof(exit->comm));
+	}
+	snprintf(exit->reason, sizeof(exit->reason), "%pV", vaf);
+	/* A thread may call itself anything. */
+	for (c = exit->reason; *c; c++) {
+		if (iscntrl(*c))
+			*c = '_';
+	}
+	/* Who sees the kind sees the rest. */
+	smp_store_release(&exit->kind, kind);
+	WRITE_ONCE(policy->dying, true);
+	WRITE_ONCE(policy->ops, &saakm_fallback);
+	saakm_report(kind, policy, p, " ejected", vaf);
+}
+
+/* @p: the thread that it is about, or NULL. In any context but NMI. */
+void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
+		 const struct task_struct *p, const char *fmt, ...)
+{
+	struct va_format vaf = { .fmt = fmt };
+	va_list args;
+
+	va_start(args, fmt);
+	vaf.va = &args;
+	saakm_veject(policy, kind, p, &vaf);
+	va_end(args);
+}
+
+void saakm_abort(struct saakm_policy *policy, const char *fmt, ...)
+{
+	struct va_format vaf = { .fmt = fmt };
+	va_list args;
+
+	va_start(args, fmt);
+	vaf.va = &args;
+	saakm_veject(policy, SAAKM_EXIT_POLICY_ERROR, NULL, &vaf);
+	va_end(args);
+}
+EXPORT_SYMBOL_GPL(saakm_abort);
+
+/* Reaction */
+
+static atomic_t saakm_violations = ATOMIC_INIT(0);
+static bool saakm_log_violations;
+static enum saakm_reaction saakm_on_violation =
+	IS_ENABLED(CONFIG_SAAKM_PANIC_ON_BAD_TRANSITION) ? SAAKM_REACT_PANIC : SAAKM_REACT_EJECT;
+
+static const char * const saakm_reaction_names[] = {
+	[SAAKM_REACT_DEFAULT]	= "default",
+	[SAAKM_REACT_WARN]	= "warn",
+	[SAAKM_REACT_EJECT]	= "eject",
+	[SAAKM_REACT_PANIC]	= "panic",
+};
+
+/* Once for each kind and state of a policy; with log_violations ten in 5 s. */
+static bool saakm_report_due(enum saakm_exit_kind kind, struct saakm_policy *policy,
+			     const struct task_struct *p)
+{
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 10);
+
+	if (READ_ONCE(saakm_log_violations) || !policy)
+		return __ratelimit(&limit);
+	return !test_and_set_bit(kind * SAAKM_NR_STATES + (p ? p->saakm.state : 0),
+				 policy->reported);
+}
+
+/* The policy whose handler this CPU is in. */
+static struct saakm_policy *saakm_calling(void)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
+	const void *subject = raw_cpu_read(saakm_context.subject);
+
+	if (handler == SAAKM_H_none)
+		return raw_cpu_read(saakm_context.balancing);
+	if (saakm_is_core_event(handler))
+		return (struct saakm_policy *)subject;
+	return ((const struct task_struct *)subject)->saakm.policy;
+}
+
+/*
+ * A policy, the calling one or else @policy, has done what it must not. The
+ * caller has made sure that nothing is lost.
+ */
+void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
+		     const struct task_struct *p, const char *fmt, ...)
+{
+	struct va_format vaf = { .fmt = fmt };
+	enum saakm_reaction reaction;
+	va_list args;
+
+	policy = saakm_calling() ?: policy;
+	atomic_inc(&saakm_violations);
+	if (policy && saakm_exit_kind(policy))
+		return;		/* a handler that was still at work */
+	reaction = policy ? READ_ONCE(policy->reaction) : SAAKM_REACT_WARN;
+	if (reaction == SAAKM_REACT_DEFAULT)
+		reaction = READ_ONCE(saakm_on_violation);
+
+	va_start(args, fmt);
+	vaf.va = &args;
+	if (reaction == SAAKM_REACT_PANIC)
+		panic("saakm: policy %s (%s): %pV", policy->name, saakm_exit_names[kind], &vaf);
+	if (reaction == SAAKM_REACT_EJECT)
+		saakm_veject(policy, kind, p, &vaf);
+	else if (saakm_report_due(kind, policy, p))
+		saakm_report(kind, policy, p, " is at fault", &vaf);
+	va_end(args);
+}
+
+/* By the user */
+
+static int saakm_eject_by_name(const char *name)
+{
+	struct saakm_policy *policy;
+	u32 id;
+
+	if (kstrtouint(name, 10, &id))
+		id = 0;
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(policy, &saakm_policies, node) {
+		if (policy->dying || (strcmp(policy->name, name) && policy->id != id))
+			continue;
+		saakm_eject(policy, SAAKM_EXIT_USER, NULL, "by %s/%d", current->comm,
+			    current->pid);
+		return 0;
+	}
+	return saakm_refuse(-ESRCH, "eject: no policy is called %s", name);
+}
+
+static void saakm_sysrq_eject(u8 key)
+{
+	struct saakm_policy *policy;
+
+	guard(rcu)();
+	for_each_saakm_policy(policy)
+		saakm_eject(policy, SAAKM_EXIT_SYSRQ, NULL, "by SysRq-%c", key);
+}
+
+static const struct sysrq_key_op saakm_sysrq = {
+	.handler	= saakm_sysrq_eject,
+	.help_msg	= "eject-saakm-policies(E)",
+	.action_msg	= "Eject all SaaKM policies",
+	.enable_mask	= SYSRQ_ENABLE_RTNICE,
+};
+
+static int __init saakm_eject_init(void)
+{
+	register_sysrq_key('E', &saakm_sysrq);
+	return 0;
+}
+late_initcall(saakm_eject_init);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Live replacement: a policy that is being loaded takes the threads of another
+ * one. Until it has agreed nothing changes; afterwards the threads go over one
+ * by one, both policies being at work, none through the fair class. Who joins
+ * the old one meanwhile lands in the new one.
+ */
+
+/* Of the last replacement, under saakm_mutex. */
+static struct saakm_replacement {
+	char		from[SAAKM_NAME_LEN];
+	char		to[SAAKM_NAME_LEN];
+	unsigned int	nr_threads;
+	u64		longest_pause_ns;	/* that a thread could not run */
+	u64		total_ns;
+} saakm_last_replacement;
+
+/* The policy that @policy->replaces names, or NULL. */
+struct saakm_policy *saakm_predecessor(const struct saakm_policy *policy)
+{
+	struct saakm_policy *old;
+
+	if (!policy->replaces)
+		return NULL;
+	list_for_each_entry(old, &saakm_policies, node) {
+		if (!old->dying && !strcmp(old->name, policy->replaces))
+			return old;
+	}
+	return NULL;
+}
+
+/* The new policy may refuse, and may prepare. */
+int saakm_agree_to_replace(struct saakm_policy *new, struct saakm_policy *old)
+{
+	int ret = 0;
+
+	if (new->routines->migrate_from)
+		ret = new->routines->migrate_from(new, old);
+	return ret ? saakm_refuse(ret, "load %s: it refused to replace %s (%d)", new->name,
+				  old->name, ret) : 0;
+}
+
+static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
+			    struct saakm_policy *new, struct saakm_data *data)
+{
+	struct saakm_replacement *last = &saakm_last_replacement;
+	const struct saakm_module_routines *ops = READ_ONCE(new->ops);
+	struct sched_enq_and_set_ctx ctx;
+	struct saakm_data *old_data;
+	struct rq_flags rf;
+	struct rq *rq;
+	u64 start_ns;
+
+	rq = task_rq_lock(p, &rf);
+	if (p->saakm.policy != old) {
+		task_rq_unlock(rq, p, &rf);
+		kfree(data);
+		return;
+	}
+	start_ns = local_clock();
+	sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
+	old_data = saakm_detach(rq, p);
+	saakm_set_membership(p, new, data);
+	saakm_list_member(p);
+	if (ops->take_over) {
+		saakm_enter(new, SAAKM_H_take_over, p, cpu_of(rq));
+		ops->take_over(new, &p->saakm.event, old_data ? old_data->bytes : NULL);
+		saakm_leave();
+	}
+	sched_enq_and_set_task(&ctx);
+	last->longest_pause_ns = max(last->longest_pause_ns, local_clock() - start_ns);
+	last->nr_threads++;
+	task_rq_unlock(rq, p, &rf);
+	saakm_free_data(old_data);
+}
+
+/* Too late to refuse: memory will be found. */
+static struct saakm_data *saakm_alloc_surely(const struct saakm_policy *policy)
+{
+	struct saakm_data *data;
+
+	if (!policy->task_size)
+		return NULL;
+	return kzalloc(struct_size(data, bytes, policy->task_size), GFP_KERNEL | __GFP_NOFAIL);
+}
+
+/* @new is published. Called under saakm_mutex. */
+void saakm_replace(struct saakm_policy *old, struct saakm_policy *new)
+{
+	struct saakm_replacement *last = &saakm_last_replacement;
+	u64 start_ns = local_clock();
+	struct task_struct *p;
+
+	*last = (struct saakm_replacement) {};
+	strscpy(last->from, old->name);
+	strscpy(last->to, new->name);
+	WRITE_ONCE(old->successor, new);
+	saakm_wait_joiners();
+	while ((p = saakm_any_member(old))) {
+		saakm_hand_over(p, old, new, saakm_alloc_surely(new));
+		put_task_struct(p);
+		cond_resched();
+	}
+	saakm_cgroups_replace(old, new);
+	last->total_ns = local_clock() - start_ns;
+	old->exit.done = true;
+	saakm_eject(old, SAAKM_EXIT_REPLACED, NULL, "by %s (id %u), which took over %u threads",
+		    new->name, new->id, last->nr_threads);
+}
+
+/* @policy goes away, or has lost its threads: nobody shall be sent to it. */
+void saakm_forget_successor(const struct saakm_policy *policy)
+{
+	struct saakm_policy *other;
+
+	list_for_each_entry(other, &saakm_policies, node) {
+		if (other->successor == policy)
+			WRITE_ONCE(other->successor, NULL);
+	}
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the class calls of its safety: misuse.c, eject.c, floor.c, watchdog.c, history.c. */
+#ifndef _KERNEL_SCHED_SAAKM_SAFETY_H
+#define _KERNEL_SCHED_SAAKM_SAFETY_H
+
+#include "internal.h"
+
+/* misuse.c */
+int saakm_validate(const struct saakm_policy *policy, const struct saakm_policy *old);
+void saakm_lost_queue(struct task_struct *p);
+void saakm_wrong_cpu(struct task_struct *p, const struct process_event *event,
+		     enum saakm_handler handler, int cpu);
+void saakm_wrong_election(struct rq *rq, struct saakm_policy *policy, struct task_struct *next);
+
+/* @next would corrupt the runqueue unless it waits here. */
+static inline bool saakm_electable(struct rq *rq, struct saakm_policy *policy,
+				   struct task_struct *next)
+{
+	if (likely(next->saakm.state == SAAKM_READY && next->saakm.policy == policy &&
+		   task_cpu(next) == cpu_of(rq) && next->saakm.on_rq))
+		return true;
+	saakm_wrong_election(rq, policy, next);
+	return false;
+}
+
+/* Shall @p, which its policy wants on @cpu, go there? */
+static inline bool saakm_cpu_usable(struct task_struct *p, const struct process_event *event,
+				    enum saakm_handler handler, int cpu)
+{
+	if (likely((unsigned int)cpu < nr_cpu_ids && cpumask_test_cpu(cpu, p->cpus_ptr) &&
+		   cpu_active(cpu)))
+		return true;
+	saakm_wrong_cpu(p, event, handler, cpu);
+	return false;
+}
+
+/* eject.c */
+extern const struct saakm_module_routines saakm_fallback;
+extern const char * const saakm_exit_names[SAAKM_NR_EXITS];
+
+static inline enum saakm_exit_kind saakm_exit_kind(const struct saakm_policy *policy)
+{
+	/* Pairs with saakm_veject(): the rest of the exit is there. */
+	return smp_load_acquire(&policy->exit.kind);
+}
+
+__printf(4, 5)
+void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
+		 const struct task_struct *p, const char *fmt, ...);
+__printf(4, 5)
+void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
+		     const struct task_struct *p, const char *fmt, ...);
+void saakm_evict_all(struct saakm_policy *policy);
+
+/* replace.c */
+struct saakm_policy *saakm_predecessor(const struct saakm_policy *policy);
+int saakm_agree_to_replace(struct saakm_policy *new, struct saakm_policy *old);
+void saakm_replace(struct saakm_policy *old, struct saakm_policy *new);
+void saakm_forget_successor(const struct saakm_policy *policy);
+
+/* floor.c */
+void __saakm_floor_tick(struct rq *rq, const struct saakm_policy *running);
+struct task_struct *saakm_floor_elect(struct rq *rq, struct task_struct *curr);
+
+static inline void saakm_floor_tick(struct rq *rq, const struct saakm_policy *running)
+{
+	if (unlikely(rq->saakm.active & (rq->saakm.active - 1)))
+		__saakm_floor_tick(rq, running);
+}
+
+/* watchdog.c */
+extern unsigned long saakm_next_sample;		/* jiffies; 0: no policy to watch */
+
+void __saakm_sample(unsigned long next);
+void saakm_watchdog_set(void);
+
+static inline void saakm_sample(void)
+{
+	unsigned long next = READ_ONCE(saakm_next_sample);
+
+	if (unlikely(next && time_after_eq(jiffies, next)))
+		__saakm_sample(next);
+}
+
+/* history.c */
+void saakm_history_auto(bool suspicious);
+void saakm_history_add(const struct task_struct *p, enum saakm_state next);
+void saakm_history_print(const struct task_struct *p);
+char *saakm_dump_json(struct saakm_policy *policy);
+
+#endif /* _KERNEL_SCHED_SAAKM_SAFETY_H */

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The watchdog finds stalls, threads that are READY for too long, and handlers
+ * that do not return.
+ *
+ * It has two halves. Samples are taken by whichever CPU's tick comes first:
+ * who holds each CPU, and is it in the same call of a handler as at the last
+ * one? No clock is read for a handler. The patrol, a work item, looks at all
+ * threads that wait. From a thread's wait it subtracts the samples in which all
+ * the CPUs that it may use were held by higher classes or by policies that go
+ * before its own: that is not its policy's fault.
+ */
+
+#define SAAKM_TIMEOUT_MS	30000
+#define SAAKM_SAMPLES		64	/* that core_event.held remembers */
+
+static unsigned int saakm_handler_limit_ms = 1000;
+
+unsigned long saakm_next_sample;
+static unsigned long saakm_sample_period;	/* jiffies */
+static unsigned long saakm_patrol_period;	/* jiffies */
+static u32 saakm_nr_samples;
+/* Of the last ones, by number modulo SAAKM_SAMPLES: time since the one before. */
+static u8 saakm_sample_periods[SAAKM_SAMPLES];
+
+struct saakm_call_watch {
+	unsigned long	since;		/* jiffies */
+	u32		calls;
+};
+
+static DEFINE_PER_CPU(struct saakm_call_watch, saakm_call_watch);
+
+static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
+{
+	return policy->timeout_ms ?: SAAKM_TIMEOUT_MS;
+}
+
+/* Samples: in the tick, interrupts off */
+
+static void saakm_sample_holder(int cpu)
+{
+	struct task_struct *curr = rcu_dereference_sched(cpu_rq(cpu)->curr);
+	const struct saakm_policy *running = NULL;
+	struct saakm_policy *policy;
+	bool held;
+
+	if (task_on_saakm(curr))
+		running = READ_ONCE(curr->saakm.policy);
+	for_each_saakm_policy(policy) {
+		struct core_event *core = saakm_core(policy, cpu);
+
+		held = sched_class_above(curr->sched_class, &saakm_sched_class) ||
+			(running && running != policy && saakm_policy_before(running, policy));
+		WRITE_ONCE(core->held, core->held << 1 | held);
+	}
+}
+
+static void saakm_overrun(int cpu, const struct saakm_context *context, unsigned int ms)
+{
+	enum saakm_handler handler = READ_ONCE(context->handler);
+	const struct task_struct *p = NULL;
+	struct saakm_policy *policy;
+
+	if (handler == SAAKM_H_none)
+		return;
+	if (saakm_is_core_event(handler)) {
+		policy = (struct saakm_policy *)context->subject;
+	} else {
+		p = context->subject;
+		policy = READ_ONCE(p->saakm.policy);
+	}
+	if (policy)
+		saakm_violation(SAAKM_EXIT_OVERRUN, policy, p,
+				"%s has been running for %u ms on CPU %d",
+				saakm_handler_names[handler], ms, cpu);
+}
+
+static void saakm_sample_call(int cpu)
+{
+	const struct saakm_context *context = per_cpu_ptr(&saakm_context, cpu);
+	struct saakm_call_watch *watch = per_cpu_ptr(&saakm_call_watch, cpu);
+	u32 calls = READ_ONCE(context->calls);
+	unsigned int ms;
+
+	if (READ_ONCE(context->handler) == SAAKM_H_none || calls != watch->calls) {
+		watch->calls = calls;
+		watch->since = jiffies;
+		return;
+	}
+	ms = jiffies_to_msecs(jiffies - watch->since);
+	if (saakm_handler_limit_ms && ms >= saakm_handler_limit_ms)
+		saakm_overrun(cpu, context, ms);
+}
+
+void __saakm_sample(unsigned long next)
+{
+	unsigned long late;
+	int cpu;
+
+	if (cmpxchg(&saakm_next_sample, next, (jiffies + saakm_sample_period) | 1) != next)
+		return;
+	/* Without a tick anywhere time passes unseen: some of it counts. */
+	late = (jiffies - next) / saakm_sample_period;
+	saakm_sample_periods[saakm_nr_samples % SAAKM_SAMPLES] = 1 + min(late, 3UL);
+	for_each_online_cpu(cpu) {
+		saakm_sample_holder(cpu);
+		saakm_sample_call(cpu);
+	}
+	WRITE_ONCE(saakm_nr_samples, saakm_nr_samples + 1);
+}
+
+/* Patrol */
+
+/* Time of the last @n samples in which others held all CPUs that @p may use. */
+static unsigned int saakm_excused_ms(const struct task_struct *p, unsigned int n)
+{
+	u32 last = READ_ONCE(saakm_nr_samples);
+	unsigned int i, periods = 0;
+	u64 held = ~0ULL;
+	int cpu;
+
+	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask)
+		held &= READ_ONCE(saakm_core(p->saakm.policy, cpu)->held);
+	for (i = 0; i < min(n, SAAKM_SAMPLES); i++) {
+		if (held & BIT_ULL(i))
+			periods += saakm_sample_periods[(last - 1 - i) % SAAKM_SAMPLES];
+	}
+	/* What is forgotten: not even this worker got a CPU. */
+	if (n > SAAKM_SAMPLES)
+		periods += n - SAAKM_SAMPLES;
+	return periods * jiffies_to_msecs(saakm_sample_period);
+}
+
+/* @n: samples since the last patrol. Returns true if the wait is suspicious. */
+static bool saakm_watch(struct task_struct *p, u64 now_ns, unsigned int n)
+{
+	struct saakm_task *st = &p->saakm;
+	unsigned int timeout_ms = saakm_timeout_ms(st->policy);
+	u64 waited_ms = div_u64(now_ns - st->since_ns, NSEC_PER_MSEC);
+
+	if (st->watched_ns != st->since_ns) {
+		st->watched_ns = st->since_ns;
+		st->excused_ms = 0;
+		n = min_t(u64, n, div_u64(waited_ms, jiffies_to_msecs(saakm_sample_period)));
+	}
+	st->excused_ms += saakm_excused_ms(p, n);
+	if (timeout_ms == SAAKM_NO_TIMEOUT || waited_ms <= st->excused_ms)
+		return false;
+	if (waited_ms - st->excused_ms > timeout_ms)
+		saakm_violation(SAAKM_EXIT_STALL, st->policy, p,
+				"%s/%d has been READY on CPU %d for %llu ms without running; in %u ms of these others held all its CPUs; the limit is %u ms",
+				p->comm, p->pid, task_cpu(p), waited_ms, st->excused_ms,
+				timeout_ms);
+	return waited_ms - st->excused_ms > timeout_ms / 2;
+}
+
+/* A CPU that is stuck in a handler keeps its lock: it is passed over. */
+static bool saakm_patrol_cpu(struct rq *rq, unsigned int n)
+{
+	struct task_struct *p;
+	bool suspicious = false;
+	u64 now_ns;
+
+	guard(irqsave)();
+	if (!raw_spin_rq_trylock(rq))
+		return false;
+	now_ns = max(sched_clock_cpu(cpu_of(rq)), rq->clock);
+	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
+		if (p->saakm.state == SAAKM_READY)
+			suspicious |= saakm_watch(p, now_ns, n);
+	}
+	raw_spin_rq_unlock(rq);
+	return suspicious;
+}
+
+static void saakm_patrol(struct work_struct *work)
+{
+	static u32 seen;
+	u32 now = READ_ONCE(saakm_nr_samples), n = now - seen;
+	bool suspicious = false;
+	int cpu;
+
+	seen = now;
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		suspicious |= saakm_patrol_cpu(cpu_rq(cpu), n);
+		cond_resched();
+	}
+	cpus_read_unlock();
+	saakm_history_auto(suspicious);
+	queue_delayed_work(system_unbound_wq, to_delayed_work(work),
+			   READ_ONCE(saakm_patrol_period));
+}
+
+static DECLARE_DELAYED_WORK(saakm_patrol_work, saakm_patrol);
+
+/* The list of policies has changed. Called under saakm_mutex. */
+void saakm_watchdog_set(void)
+{
+	unsigned int shortest_ms = SAAKM_TIMEOUT_MS;
+	struct saakm_policy *policy;
+
+	if (list_empty(&saakm_policies)) {
+		WRITE_ONCE(saakm_next_sample, 0);
+		cancel_delayed_work_sync(&saakm_patrol_work);
+		saakm_history_auto(false);
+		return;
+	}
+	list_for_each_entry(policy, &saakm_policies, node)
+		shortest_ms = min(shortest_ms, saakm_timeout_ms(policy));
+	saakm_sample_period = msecs_to_jiffies(clamp(shortest_ms / 32, 1U, 250U));
+	saakm_patrol_period = msecs_to_jiffies(clamp(shortest_ms / 4, 10U, 8000U));
+	WRITE_ONCE(saakm_next_sample, (jiffies + saakm_sample_period) | 1);
+	mod_delayed_work(system_unbound_wq, &saakm_patrol_work, saakm_patrol_period);
+}
