@@ -11,7 +11,7 @@ static DEFINE_PER_CPU(struct saakm_rq, fifo_rq);
 
 static int fifo_prepare(struct saakm_policy *policy, struct process_event *event)
 {
-	return event->task->pid % nr_cpu_ids;
+	return saakm_usable_cpu(event->task, event->task->pid % nr_cpu_ids);
 }
 
 static void fifo_place(struct saakm_policy *policy, struct process_event *event,
