@@ -5,9 +5,10 @@ use std::os::unix::fs::MetadataExt;
 
 use nix::errno::Errno;
 
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::host::{Host, Refused};
-use crate::policy::{self, Choice};
+use crate::policy::{self, Choice, Policy};
 
 const SCHED_OTHER: u32 = 0;
 const SCHED_SAAKM: u32 = 8;
@@ -168,6 +169,7 @@ fn explain(host: &Host, tid: i32, request: &Request, nice: i32, errno: Errno) ->
             Failure::new(what, "there is no such thread").hint("'ps -eLf' lists all threads")
         }
         Errno::ESRCH if saakm => explain_unknown(host, request),
+        Errno::EOWNERDEAD if saakm => explain_ejected(host, tid, request, what),
         // A policy may answer with these as well. EINVAL comes from a kernel
         // whose sched_attr has grown for another reason.
         Errno::E2BIG | Errno::EINVAL if saakm && lacks_saakm(host) => Failure::no_saakm(what),
@@ -199,8 +201,30 @@ fn explain_unknown(host: &Host, request: &Request) -> Failure {
         .iter()
         .find(|policy| request.choice == Choice::Saakm(policy.id));
     match meant {
-        Some(policy) if policy.is_dying() => policy::dying(&policy.name),
+        Some(policy) if !policy.is_live() => policy::closed(&policies, policy),
         _ => policy::unknown(&policies, &request.wanted),
+    }
+}
+
+fn explain_ejected(host: &Host, tid: i32, request: &Request, what: String) -> Failure {
+    let result = match tid {
+        0 => "the command was not started",
+        _ => "the thread keeps its old policy",
+    };
+    let policies = policy::read(host).unwrap_or_default();
+    // The id of a replaced policy stands for its successor: it is that one.
+    let is_meant = |policy: &&Policy| {
+        let replaced = policy.exit.as_ref().is_some_and(Exit::is_replacement);
+        request.choice == Choice::Saakm(policy.id) && policy.is_ejected() && !replaced
+    };
+    match policies.iter().find(is_meant) {
+        Some(policy) => Failure::new(what, format!("{}; {result}", policy.why_ejected()))
+            .hint(policy::after_ejection(&policies, policy)),
+        None => {
+            let why = refusal(host, "the policy was ejected (EOWNERDEAD)");
+            Failure::new(what, format!("{why}; {result}"))
+                .hint("'saakmctl list' shows why; unload the policy's module and load a mended one")
+        }
     }
 }
 
@@ -343,6 +367,30 @@ mod tests {
         assert!(failure.why.starts_with("loaded are: lottery"), "{failure}");
         let failure = explain(&fake.host, 0, &request(Choice::Saakm(4)), 0, Errno::ESRCH);
         assert_eq!(failure.what, "policy 'old' takes no threads");
+    }
+
+    #[test]
+    fn an_ejected_policy_leaves_the_thread_where_it_was() {
+        let fake = FakeHost::with_ejected();
+        let explain = |tid, id| {
+            let wish = request(Choice::Saakm(id));
+            explain(&fake.host, tid, &wish, 0, Errno::EOWNERDEAD)
+        };
+        let failure = explain(7, 5);
+        assert!(failure.why.starts_with("it was ejected (stall): "));
+        assert!(failure.why.ends_with("the thread keeps its old policy"));
+        assert!(failure.hint.unwrap().contains("saakmctl unload bad"));
+        assert!(explain(0, 5).why.ends_with("the command was not started"));
+
+        let sentence = "sched_setattr: policy next was ejected (sleep): tick slept";
+        fake.write("sys/kernel/saakm/last_error", sentence);
+        fake.add_policy("8 first first 0 ejected 0 0 0 0");
+        let mut ends = fake.host.read("proc/saakm/ejected").unwrap();
+        ends.push_str("8 first 2 replaced 30.0 none 0 - by next (id 9)\n");
+        fake.write("proc/saakm/ejected", &ends);
+        let failure = explain(7, 8);
+        assert!(failure.why.contains("policy next was ejected (sleep)"));
+        assert!(failure.hint.unwrap().contains("saakmctl list"));
     }
 
     #[test]

@@ -18,10 +18,28 @@ pub fn module_file(host: &Host, wanted: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The name of the module in a file: as kmod does, `-` counts as `_`.
+/// The name of the module in a file. A renamed file's module keeps its name.
+/// Old modules do not say it: as kmod does, `-` then counts as `_`.
 pub fn module_name(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default();
-    stem.to_string_lossy().replace('-', "_")
+    let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let said = modinfo(path, "name")
+        .into_iter()
+        .find(|name| !name.is_empty() && name.chars().all(is_name));
+    said.unwrap_or_else(|| {
+        let stem = path.file_stem().unwrap_or_default();
+        stem.to_string_lossy().replace('-', "_")
+    })
+}
+
+/// What a module says of itself under a key: its section `.modinfo` consists
+/// of strings `key=value`, which are looked for in the whole file.
+pub fn modinfo(path: &Path, key: &str) -> Vec<String> {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    bytes
+        .split(|byte| *byte == 0)
+        .filter_map(|entry| entry.strip_prefix(key.as_bytes())?.strip_prefix(b"="))
+        .map(|value| String::from_utf8_lossy(value).into_owned())
+        .collect()
 }
 
 fn explicit_file(host: &Host, wanted: &str) -> Result<PathBuf, Failure> {
@@ -143,5 +161,25 @@ mod tests {
     #[test]
     fn names_modules_as_the_kernel_does() {
         assert_eq!(module_name(Path::new("/a/my-fifo.ko")), "my_fifo");
+        let fake = FakeHost::bare();
+        fake.write(
+            "copy.ko",
+            "ELF\0name=%s\0rename=x\0license=GPL\0name=fifo\0",
+        );
+        assert_eq!(module_name(&fake.host.path("copy.ko")), "fifo");
+    }
+
+    #[test]
+    fn modules_speak_of_themselves() {
+        let fake = FakeHost::bare();
+        fake.write(
+            "x.ko",
+            "\0parmtype=a:int\0parmtype=b:charp\0parm=a:A number\0",
+        );
+        let said = |key| modinfo(&fake.host.path("x.ko"), key);
+        assert_eq!(said("parmtype"), ["a:int", "b:charp"]);
+        assert_eq!(said("parm"), ["a:A number"]);
+        assert!(said("vermagic").is_empty());
+        assert!(modinfo(Path::new("/no/such/file.ko"), "name").is_empty());
     }
 }

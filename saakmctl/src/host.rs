@@ -5,7 +5,8 @@
 //! a directory of their own in the place of `/`.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Where to look for things.
@@ -21,7 +22,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// The real machine; `$SAAKM_ROOT` replaces `/` for everything that is read.
+    /// The real machine; `$SAAKM_ROOT` replaces `/` for all that is read or written.
     pub fn from_env() -> Self {
         let release = nix::sys::utsname::uname()
             .map(|name| name.release().to_string_lossy().into_owned())
@@ -51,11 +52,16 @@ impl Host {
     pub fn last_error(&self, kind: Refused) -> Option<String> {
         let text = self.read("sys/kernel/saakm/last_error").ok()?;
         let text = text.trim();
-        let other = match kind {
-            Refused::Policy => "sched_setattr:",
-            Refused::Thread => "load ",
-        };
-        (!text.is_empty() && !text.starts_with(other)).then(|| text.to_owned())
+        let of_another_kind = BEGINNINGS
+            .iter()
+            .any(|(other, beginning)| *other != kind && text.starts_with(beginning));
+        (!text.is_empty() && !of_another_kind).then(|| text.to_owned())
+    }
+
+    /// Writes into a file of the kernel, which is there or not: none is made.
+    pub fn write(&self, below: impl AsRef<Path>, text: &str) -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).open(self.path(below))?;
+        file.write_all(text.as_bytes())
     }
 }
 
@@ -66,12 +72,29 @@ pub enum Refused {
     Policy,
     /// A thread that was to join.
     Thread,
+    /// The wish to eject a policy.
+    Ejection,
 }
+
+/// How the kernel's sentences begin.
+const BEGINNINGS: [(Refused, &str); 4] = [
+    (Refused::Policy, "load "),
+    (Refused::Policy, "load:"),
+    (Refused::Thread, "sched_setattr:"),
+    (Refused::Ejection, "eject:"),
+];
 
 /// A temporary root for tests.
 #[cfg(test)]
 pub mod fake {
     use super::*;
+
+    /// Of [`FakeHost::with_ejected`], as the kernel sets it.
+    pub const EJECTED: &str = "\
+id  name             number kind              seconds      handler          cpu thread           reason
+5   bad                  17 stall                12.345678 none               1 hackbench/412    hackbench/412 has been READY on CPU 1 for 30012 ms; see dmesg
+6   quitter              16 policy-error         20.000000 tick               0 -                gave up
+";
 
     /// A directory that stands for `/`, gone when dropped.
     pub struct FakeHost {
@@ -108,6 +131,22 @@ pub mod fake {
             fake
         }
 
+        /// The same machine with two more policies, both ejected.
+        pub fn with_ejected() -> Self {
+            let fake = FakeHost::with_policies();
+            fake.add_policy("5 bad bad 0 ejected 0 2 2 8");
+            fake.add_policy("6 quitter quit_mod 0 ejected 0 1 1 2");
+            fake.write("proc/saakm/ejected", EJECTED);
+            fake
+        }
+
+        /// Adds a row to the table of policies.
+        pub fn add_policy(&self, row: &str) {
+            let mut text = self.host.read("proc/saakm/policies").expect("policies");
+            text.push_str(&format!("{row}\n"));
+            self.write("proc/saakm/policies", &text);
+        }
+
         /// Writes a file below the root, and the folders that lead to it.
         pub fn write(&self, below: &str, text: &str) {
             let path = self.dir.path().join(below);
@@ -137,11 +176,27 @@ mod tests {
     #[test]
     fn a_refused_policy_does_not_explain_a_refused_thread() {
         let fake = FakeHost::bare();
-        let both = |sentence| {
+        let kinds = [Refused::Policy, Refused::Thread, Refused::Ejection];
+        let about = |sentence| {
             fake.write("sys/kernel/saakm/last_error", sentence);
-            [Refused::Policy, Refused::Thread].map(|kind| fake.host.last_error(kind).is_some())
+            kinds.map(|kind| fake.host.last_error(kind).is_some())
         };
-        assert_eq!(both("load fifo: 64 policies are loaded"), [true, false]);
-        assert_eq!(both("sched_setattr: no policy has the id 9"), [false, true]);
+        let policy = [true, false, false];
+        assert_eq!(about("load fifo: 64 policies are loaded"), policy);
+        assert_eq!(about("load: a name has no blanks"), policy);
+        let thread = [false, true, false];
+        assert_eq!(about("sched_setattr: no policy has the id 9"), thread);
+        let ejection = [false, false, true];
+        assert_eq!(about("eject: no policy is called x"), ejection);
+    }
+
+    #[test]
+    fn writing_makes_no_files() {
+        let fake = FakeHost::bare();
+        let error = fake.host.write("sys/kernel/saakm/eject", "x").unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+        fake.write("sys/kernel/saakm/eject", "");
+        fake.host.write("sys/kernel/saakm/eject", "x").unwrap();
+        assert_eq!(fake.host.read("sys/kernel/saakm/eject").unwrap(), "x");
     }
 }

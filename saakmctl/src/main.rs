@@ -7,7 +7,10 @@
 #![cfg_attr(not(test), no_main)]
 
 mod attr;
+mod dump;
+mod eject;
 mod exec;
+mod exit;
 mod failure;
 mod find;
 mod host;
@@ -16,6 +19,7 @@ mod module;
 mod policy;
 mod proc;
 mod ps;
+mod replace;
 mod report;
 mod set;
 mod text;
@@ -39,7 +43,8 @@ Examples:
   saakmctl set fifo --all-tasks 1234     give it a running process
   saakmctl ps                            see its threads
   saakmctl set fair --all-tasks 1234     give the process back to the kernel's default
-  saakmctl unload fifo                   its threads go back by themselves
+  saakmctl replace fifo fifo2            hand its threads to a better policy
+  saakmctl unload fifo2                  its threads go back by themselves
 
 POLICY is a name or an id from 'saakmctl list'; 'fair', 'other' and 'eevdf' mean
 SCHED_OTHER. With --json each command prints one document with the fields
@@ -62,6 +67,33 @@ Example:
   saakmctl unload fifo
 
 Works under load: threads of the policy go back to SCHED_OTHER.";
+
+const EJECT_EXAMPLES: &str = "\
+Examples:
+  saakmctl eject fifo
+  saakmctl eject fifo && saakmctl dump fifo && saakmctl unload fifo
+
+The kernel takes over from the policy at once, and its threads go back to SCHED_OTHER.
+It stays loaded, and its name taken, until it is unloaded: 'saakmctl list' and
+'saakmctl dump' show how it ended. The kernel itself ejects policies that are at fault.";
+
+const REPLACE_EXAMPLES: &str = "\
+Examples:
+  saakmctl replace fifo fifo2
+  saakmctl replace fifo build/fifo2.ko slice_us=500
+  saakmctl replace --keep fifo fifo2     leave the old module loaded, without threads
+
+The threads go from one to the other without a moment in SCHED_OTHER. If the new policy
+refuses, the old one goes on. NEW is looked up as by 'load'. The policies may have the
+same name, their modules may not.";
+
+const DUMP_EXAMPLES: &str = "\
+Examples:
+  saakmctl dump fifo
+  saakmctl dump fifo --json | jq '.history[] | select(.pid == 1234)'
+
+For an ejected policy it shows how things were when it was ejected. Times are those of
+'dmesg'. With --json it is the kernel's own object, with the history of all policies.";
 
 const EXEC_EXAMPLES: &str = "\
 Examples:
@@ -125,6 +157,29 @@ enum Command {
         #[arg(value_name = "NAME")]
         wanted: String,
     },
+    /// Take a policy's threads from it, but leave it loaded
+    #[command(after_help = EJECT_EXAMPLES)]
+    Eject {
+        /// The policy's name or id
+        #[arg(value_name = "NAME")]
+        wanted: String,
+    },
+    /// Load a policy that takes the threads of another, and unload that
+    #[command(after_help = REPLACE_EXAMPLES)]
+    Replace {
+        /// Leave the old policy's module loaded
+        #[arg(long)]
+        keep: bool,
+        /// The loaded policy's name or id
+        #[arg(value_name = "OLD")]
+        old: String,
+        /// The new policy's name, or its module file
+        #[arg(value_name = "NEW|FILE.ko")]
+        new: String,
+        /// Parameters for the new module
+        #[arg(value_name = "PARAM=VALUE")]
+        params: Vec<String>,
+    },
     /// Run a command under a policy
     #[command(after_help = EXEC_EXAMPLES)]
     Exec {
@@ -155,6 +210,13 @@ enum Command {
         /// Processes [default: all threads of SaaKM]
         #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
         pids: Vec<i32>,
+    },
+    /// Show all that the kernel knows of a policy, also of an ejected one
+    #[command(after_help = DUMP_EXAMPLES)]
+    Dump {
+        /// The policy's name or id
+        #[arg(value_name = "NAME")]
+        wanted: String,
     },
     /// Show the CPUs as policies see them
     #[command(after_help = TOPOLOGY_EXAMPLES)]
@@ -210,6 +272,13 @@ fn run(host: &Host, command: Command) -> Report {
         Command::List => policy::list(host),
         Command::Load { wanted, params } => module::load(host, &wanted, &params),
         Command::Unload { wanted } => module::unload(host, &wanted),
+        Command::Eject { wanted } => eject::eject(host, &wanted),
+        Command::Replace {
+            keep,
+            old,
+            new,
+            params,
+        } => replace::replace(host, &old, &new, &params, keep),
         Command::Exec {
             want,
             reset_on_fork,
@@ -229,6 +298,7 @@ fn run(host: &Host, command: Command) -> Report {
             .request(host)
             .map(|request| set::set(host, &request, &pids, all_tasks)),
         Command::Ps { pids } => ps::ps(host, &pids),
+        Command::Dump { wanted } => dump::dump(host, &wanted),
         Command::Topology => topology::topology(host),
     };
     result.unwrap_or_else(Report::failed)
@@ -288,6 +358,9 @@ mod tests {
             "saakmctl set fifo",
             "saakmctl set fifo 0",
             "saakmctl set fifo x",
+            "saakmctl eject",
+            "saakmctl replace fifo",
+            "saakmctl dump",
         ] {
             assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
         }

@@ -3,7 +3,7 @@
 
 use std::ffi::CString;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::kmod::{self, DeleteModuleFlags, ModuleInitFlags};
@@ -24,19 +24,42 @@ const NO_MODULES: &str = "this kernel takes no modules (CONFIG_MODULES)";
 pub fn load(host: &Host, wanted: &str, params: &[String]) -> Result<Report, Failure> {
     let before = policy::read(host)?;
     let path = find::module_file(host, wanted)?;
-    let module = find::module_name(&path);
+    insert(host, &before, &path, params).map(|loaded| loaded.report())
+}
+
+/// A module that was loaded just now.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its policies; there is one at least.
+    pub policies: Vec<Policy>,
+    /// All policies that are loaded now.
+    pub after: Vec<Policy>,
+    /// What the kernel logged about it.
+    pub log: Vec<String>,
+}
+
+/// Loads a module file; `before` are the policies that were loaded so far.
+pub fn insert(
+    host: &Host,
+    before: &[Policy],
+    path: &Path,
+    params: &[String],
+) -> Result<Loaded, Failure> {
+    let module = find::module_name(path);
     let params = parameters(params)?;
-    let file = File::open(&path).map_err(|error| {
+    let file = File::open(path).map_err(|error| {
         Failure::new(format!("cannot open {}", path.display()), error.to_string())
     })?;
     let old_error = host.last_error(Refused::Policy);
     let log = kmsg::mark(host);
     if let Err(errno) = kmod::finit_module(&file, &params, ModuleInitFlags::empty()) {
         let refusal = Refusal::gather(host, errno, &module, old_error, log);
-        return Err(explain_load(&path, &module, errno, &before, refusal));
+        return Err(explain_load(path, &module, errno, before, refusal));
     }
     let after = policy::read(host)?;
-    loaded_report(&path, &module, &before, &after, log.lines_about(&module))
+    Loaded::new(path, &module, before, after, log.lines_about(&module))
 }
 
 /// One string, as the kernel parses it: blanks separate, quotes protect them.
@@ -113,6 +136,23 @@ impl Refusal {
         // Refused twice for the same reason, the sentence does not change.
         self.sentence.clone()
     }
+
+    /// The module was taken, and the policy then refused: "load NAME: why".
+    /// Its errors are of its own choice and mean nothing else.
+    fn is_of_the_policy(&self) -> bool {
+        let begins = |sentence: &String| sentence.starts_with("load ");
+        self.is_new && self.sentence.as_ref().is_some_and(begins)
+    }
+
+    /// The name of the policy, which need not be that of its module.
+    fn policy_name(&self) -> Option<&str> {
+        let (name, _) = self
+            .sentence
+            .as_ref()?
+            .strip_prefix("load ")?
+            .split_once(':')?;
+        Some(name)
+    }
 }
 
 fn explain_load(
@@ -124,23 +164,12 @@ fn explain_load(
 ) -> Failure {
     let what = format!("cannot load {}", path.display());
     let (why, hint) = match errno {
+        Errno::EEXIST if refusal.is_there => explain_module_taken(module, before),
+        Errno::EEXIST => explain_name_taken(module, before, &refusal),
+        errno if refusal.is_of_the_policy() => explain_refused(errno),
         Errno::EPERM => (
             "loading a module is not permitted".to_owned(),
             format!("{NEEDS_MODULE_CAP}; a locked-down kernel loads none at all"),
-        ),
-        Errno::EEXIST if refusal.is_there => {
-            let ids = before.iter().filter(|policy| policy.module == module);
-            let ids: Vec<String> = ids
-                .map(|policy| format!(" as policy {}", policy.id))
-                .collect();
-            (
-                format!("'{module}' is loaded already{}", ids.join(",")),
-                format!("to replace it: saakmctl unload {module}, then load it again"),
-            )
-        }
-        Errno::EEXIST => (
-            "a policy of this name is loaded already".to_owned(),
-            "'saakmctl list' shows which module holds it; unload that first".to_owned(),
         ),
         Errno::ENOEXEC => (
             "it is no module for this kernel".to_owned(),
@@ -159,10 +188,7 @@ fn explain_load(
             NO_MODULES.to_owned(),
             "boot one that loads policies with: ./saakm shell".to_owned(),
         ),
-        errno => (
-            format!("it was refused ({errno:?}: {})", errno.desc()),
-            "correct the policy or its parameters; 'dmesg' may say more".to_owned(),
-        ),
+        errno => explain_refused(errno),
     };
     let why = match refusal.words() {
         Some(words) => format!("{why}; the kernel says: {words}"),
@@ -171,47 +197,111 @@ fn explain_load(
     Failure::new(what, why).hint(hint)
 }
 
-fn loaded_report(
-    path: &Path,
-    module: &str,
-    before: &[Policy],
-    after: &[Policy],
-    log: Vec<String>,
-) -> Result<Report, Failure> {
-    let is_new = |policy: &&Policy| before.iter().all(|old| old.id != policy.id);
-    let fresh: Vec<&Policy> = after.iter().filter(is_new).collect();
-    // Others may load policies at the same time. But a renamed file's module
-    // keeps its old name, so that the file's name is only the first guess.
-    let own: Vec<&Policy> = fresh
+fn explain_refused(errno: Errno) -> (String, String) {
+    (
+        format!("it was refused ({errno:?}: {})", errno.desc()),
+        "correct the policy or its parameters; 'dmesg' may say more".to_owned(),
+    )
+}
+
+/// The module is there already.
+fn explain_module_taken(module: &str, before: &[Policy]) -> (String, String) {
+    let held: Vec<&Policy> = before
         .iter()
         .filter(|policy| policy.module == module)
-        .copied()
         .collect();
-    let policies = if own.is_empty() { fresh } else { own };
-    if policies.is_empty() {
-        return Err(Failure::new(
-            format!("{} is loaded, but is no policy", path.display()),
-            "it registered none",
-        )
-        .hint(format!(
-            "remove it with 'rmmod {module}'; a policy calls saakm_add_policy() in its init function"
-        )));
-    }
-    let text = policies
+    let ids: Vec<String> = held
         .iter()
-        .map(|policy| format!("{}: loaded, id {}\n", policy.name, policy.id))
+        .map(|policy| {
+            let end = if policy.is_ejected() {
+                ", which was ejected"
+            } else {
+                ""
+            };
+            format!(" as policy {}{end}", policy.id)
+        })
         .collect();
-    let mut report = Report::new(text, "policies", json!(policies));
-    report
-        .fields
-        .insert("module".into(), json!(policies[0].module));
-    report.fields.insert("file".into(), json!(path));
-    // The kernel accepts a misspelt parameter and only murmurs.
-    report.warnings = log
-        .into_iter()
-        .filter(|line| line.contains("unknown parameter"))
-        .collect();
-    Ok(report)
+    // The name of the module may be that of a policy in another one.
+    let it = match (module_of(before, module), held.first()) {
+        (Ok(meant), Some(policy)) if meant != module => policy.id.to_string(),
+        _ => module.to_owned(),
+    };
+    (
+        format!("'{module}' is loaded already{}", ids.join(",")),
+        format!("to load it anew: saakmctl unload {it}, then load it again"),
+    )
+}
+
+/// The module is new, but its policy's name is taken.
+fn explain_name_taken(module: &str, before: &[Policy], refusal: &Refusal) -> (String, String) {
+    let name = refusal.policy_name().unwrap_or(module);
+    match policy::named(before, name) {
+        Some(holder) if holder.is_ejected() => (
+            format!(
+                "'{name}' is still the name of policy {}, which was ejected",
+                holder.id
+            ),
+            format!("unload that first: saakmctl unload {name}"),
+        ),
+        _ => (
+            "a policy of this name is loaded already".to_owned(),
+            "'saakmctl list' shows which module holds it; unload that first".to_owned(),
+        ),
+    }
+}
+
+impl Loaded {
+    fn new(
+        path: &Path,
+        module: &str,
+        before: &[Policy],
+        after: Vec<Policy>,
+        log: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let is_new = |policy: &&Policy| before.iter().all(|old| old.id != policy.id);
+        let fresh: Vec<Policy> = after.iter().filter(is_new).cloned().collect();
+        // Others may load policies at the same time. But the name of an old
+        // module is only guessed from its file.
+        let is_own = |policy: &&Policy| policy.module == module;
+        let own: Vec<Policy> = fresh.iter().filter(is_own).cloned().collect();
+        let policies = if own.is_empty() { fresh } else { own };
+        if policies.is_empty() {
+            return Err(Failure::new(
+                format!("{} is loaded, but is no policy", path.display()),
+                "it registered none",
+            )
+            .hint(format!(
+                "remove it with 'rmmod {module}'; a policy calls saakm_add_policy() in its init function"
+            )));
+        }
+        Ok(Loaded {
+            path: path.to_owned(),
+            policies,
+            after,
+            log,
+        })
+    }
+
+    /// What `load` has to say.
+    pub fn report(self) -> Report {
+        let text = self
+            .policies
+            .iter()
+            .map(|policy| format!("{}: loaded, id {}\n", policy.name, policy.id))
+            .collect();
+        let mut report = Report::new(text, "policies", json!(self.policies));
+        report
+            .fields
+            .insert("module".into(), json!(self.policies[0].module));
+        report.fields.insert("file".into(), json!(self.path));
+        // The kernel accepts a misspelt parameter and only murmurs.
+        report.warnings = self
+            .log
+            .into_iter()
+            .filter(|line| line.contains("unknown parameter"))
+            .collect();
+        report
+    }
 }
 
 /// `saakmctl unload`
@@ -222,24 +312,42 @@ pub fn unload(host: &Host, wanted: &str) -> Result<Report, Failure> {
         .iter()
         .filter(|policy| policy.module == module)
         .collect();
-    let name = CString::new(module).map_err(|_| policy::unknown(&policies, wanted))?;
-    kmod::delete_module(&name, DeleteModuleFlags::O_NONBLOCK)
-        .map_err(|errno| explain_unload(module, errno))?;
+    remove(module)?;
     let text = gone.iter().map(|policy| unloaded_line(policy)).collect();
     let mut report = Report::new(text, "policies", json!(gone));
     report.fields.insert("module".into(), json!(module));
+    report.warnings = ejected_namesakes(&policies, &gone);
     Ok(report)
 }
 
-fn module_of<'a>(policies: &'a [Policy], wanted: &str) -> Result<&'a str, Failure> {
-    let by_name = policies.iter().find(|policy| policy.name == wanted);
-    let found = by_name
-        .or_else(|| policies.iter().find(|policy| policy.module == wanted))
-        .or_else(|| {
-            policies
-                .iter()
-                .find(|policy| policy.id.to_string() == wanted)
+/// Removes a module from the kernel.
+pub fn remove(module: &str) -> Result<(), Failure> {
+    CString::new(module)
+        .map_err(|_| Errno::ENOENT)
+        .and_then(|name| kmod::delete_module(&name, DeleteModuleFlags::O_NONBLOCK))
+        .map_err(|errno| explain_unload(module, errno))
+}
+
+/// A live policy hides them, and who unloads it may have meant one of them.
+fn ejected_namesakes(policies: &[Policy], gone: &[&Policy]) -> Vec<String> {
+    let is_left = |policy: &&Policy| {
+        let is_namesake = |other: &&Policy| other.name == policy.name && other.id != policy.id;
+        policy.is_ejected() && policy.module != gone[0].module && gone.iter().any(is_namesake)
+    };
+    policies
+        .iter()
+        .filter(is_left)
+        .map(|policy| {
+            let (name, id) = (&policy.name, policy.id);
+            format!("the ejected {name} (id {id}) stays loaded; to unload it: saakmctl unload {id}")
         })
+        .collect()
+}
+
+fn module_of<'a>(policies: &'a [Policy], wanted: &str) -> Result<&'a str, Failure> {
+    let found = policy::named(policies, wanted)
+        .or_else(|| policies.iter().find(|policy| policy.module == wanted))
+        .or_else(|| policy::numbered(policies, wanted))
         .ok_or_else(|| {
             let mut failure = policy::unknown(policies, wanted);
             failure.hint = Some("'saakmctl list' shows what can be unloaded".into());
@@ -358,6 +466,40 @@ mod tests {
     }
 
     #[test]
+    fn an_ejected_policy_that_holds_the_name_goes_first() {
+        let fake = FakeHost::with_ejected();
+        let before = || policy::read(&fake.host).unwrap();
+        let taken = "load quitter: a policy of this name is ejected but not unloaded";
+        let path = Path::new("x.ko");
+        let named = refusal(Some(taken), true, &[]);
+        let failure = explain_load(path, "x", Errno::EEXIST, &before(), named);
+        let why = "'quitter' is still the name of policy 6, which was ejected; the kernel says:";
+        assert!(failure.why.starts_with(why), "{failure}");
+        let hint = failure.hint.unwrap();
+        assert_eq!(hint, "unload that first: saakmctl unload quitter");
+
+        let (why, hint) = explain_module_taken("bad", &before());
+        assert_eq!(
+            why,
+            "'bad' is loaded already as policy 5, which was ejected"
+        );
+        assert!(hint.contains("saakmctl unload bad,"), "{hint}");
+        fake.add_policy("8 bad bad2 0 active 0 0 0 0");
+        let (_, hint) = explain_module_taken("bad", &before());
+        assert!(hint.contains("saakmctl unload 5,"), "{hint}");
+    }
+
+    #[test]
+    fn an_errno_of_the_policys_choice_is_not_the_loaders() {
+        let words = "load new: it refused to replace fifo (-2)";
+        let failure = explain(Errno::ENOENT, refusal(Some(words), true, &[]));
+        assert!(failure.why.starts_with("it was refused (ENOENT"));
+        assert!(failure.why.ends_with(words), "{failure}");
+        let failure = explain(Errno::ENOENT, refusal(None, false, &[]));
+        assert!(failure.why.contains("a symbol"), "{failure}");
+    }
+
+    #[test]
     fn gathers_what_the_kernel_left() {
         let fake = FakeHost::with_policies();
         fake.write("proc/modules", "fifo_mod 16384 0 - Live 0x0 (O)\n");
@@ -382,15 +524,18 @@ mod tests {
             "lottery: unknown parameter 'x' ignored".to_owned(),
             "saakm: policy lottery registered".to_owned(),
         ];
-        let report = loaded_report(path, "lottery", &after[1..], &after, log).unwrap();
+        let loaded = |path, module, before: &[Policy], log| {
+            Loaded::new(path, module, before, after.clone(), log).map(Loaded::report)
+        };
+        let report = loaded(path, "lottery", &after[1..], log).unwrap();
         assert_eq!(report.text, "lottery: loaded, id 2\n");
         assert_eq!(report.warnings.len(), 1);
         assert_eq!(report.document()["module"], "lottery");
         assert_eq!(report.document()["policies"][0]["id"], 2);
 
-        let renamed = loaded_report(path, "renamed", &after[1..], &after, vec![]).unwrap();
+        let renamed = loaded(path, "renamed", &after[1..], vec![]).unwrap();
         assert_eq!(renamed.text, "lottery: loaded, id 2\n");
-        let failure = loaded_report(path, "e1000", &after, &after, vec![]).unwrap_err();
+        let failure = loaded(path, "e1000", &after, vec![]).unwrap_err();
         assert!(failure.what.contains("is no policy"), "{failure}");
     }
 
@@ -402,6 +547,22 @@ mod tests {
         }
         let failure = module_of(&policies, "nope").unwrap_err();
         assert!(failure.why.starts_with("loaded are:"), "{failure}");
+    }
+
+    #[test]
+    fn unload_prefers_the_live_and_reaches_the_ejected() {
+        let fake = FakeHost::with_ejected();
+        fake.add_policy("8 bad bad2 0 active 0 0 0 0");
+        let policies = policy::read(&fake.host).unwrap();
+        for (wanted, module) in [("bad", "bad2"), ("bad2", "bad2"), ("5", "bad")] {
+            assert_eq!(module_of(&policies, wanted).unwrap(), module);
+        }
+        assert_eq!(module_of(&policies, "quit_mod").unwrap(), "quit_mod");
+        let live = policy::named(&policies, "bad").unwrap();
+        let left = "the ejected bad (id 5) stays loaded; to unload it: saakmctl unload 5";
+        assert_eq!(ejected_namesakes(&policies, &[live]), [left]);
+        let dead = policy::find(&policies, "5").unwrap();
+        assert!(ejected_namesakes(&policies, &[dead]).is_empty());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::exit::{self, Exit};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::report::Report;
@@ -19,7 +20,7 @@ const TABLE: &str = "proc/saakm/policies";
 const FAIR_NAMES: [&str; 3] = ["fair", "other", "eevdf"];
 
 /// One row of `/proc/saakm/policies`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Policy {
     /// The number that `sched_attr` carries.
     pub id: u32,
@@ -29,7 +30,7 @@ pub struct Policy {
     pub module: String,
     /// Its place in the election order.
     pub priority: i64,
-    /// `active` or `dying`.
+    /// `active`, `dying` or `ejected`.
     pub state: String,
     /// Threads it has now.
     pub threads: u64,
@@ -39,12 +40,30 @@ pub struct Policy {
     pub terminated: u64,
     /// How often one of its threads got a CPU.
     pub switches: u64,
+    /// Why it was ejected, if it was and the reason is known.
+    pub exit: Option<Exit>,
 }
 
 impl Policy {
     /// True while it is being removed and takes no more threads.
     pub fn is_dying(&self) -> bool {
         self.state == "dying"
+    }
+
+    /// True when it has lost its threads for good; its module is still there.
+    pub fn is_ejected(&self) -> bool {
+        self.state == "ejected"
+    }
+
+    /// True while it takes threads.
+    pub fn is_live(&self) -> bool {
+        !self.is_dying() && !self.is_ejected()
+    }
+
+    /// `it was ejected (stall): its reason`
+    pub fn why_ejected(&self) -> String {
+        let cause = self.exit.as_ref().map(Exit::cause);
+        format!("it was {}", cause.as_deref().unwrap_or("ejected"))
     }
 }
 
@@ -61,10 +80,12 @@ pub enum Choice {
 pub fn read(host: &Host) -> Result<Vec<Policy>, Failure> {
     let what = "cannot read the loaded policies";
     match host.read(TABLE) {
-        Ok(text) => parse(&text).map_err(|why| {
-            Failure::new(what, format!("/{TABLE}: {why}"))
-                .hint("use the saakmctl that comes with this kernel")
-        }),
+        Ok(text) => parse(&text)
+            .map(|policies| with_exits(host, policies))
+            .map_err(|why| {
+                Failure::new(what, format!("/{TABLE}: {why}"))
+                    .hint("use the saakmctl that comes with this kernel")
+            }),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if host.path("proc/self").exists() {
                 Err(Failure::no_saakm(what))
@@ -75,6 +96,17 @@ pub fn read(host: &Host) -> Result<Vec<Policy>, Failure> {
         }
         Err(error) => Err(Failure::new(what, format!("/{TABLE}: {error}"))),
     }
+}
+
+/// `exec` shall be quick: the second file is read only if there is need.
+fn with_exits(host: &Host, mut policies: Vec<Policy>) -> Vec<Policy> {
+    if policies.iter().any(Policy::is_ejected) {
+        let mut exits = exit::read(host);
+        for policy in policies.iter_mut().filter(|policy| policy.is_ejected()) {
+            policy.exit = exits.remove(&policy.id);
+        }
+    }
+    policies
 }
 
 /// Columns are found by their names, so that a newer kernel may add some.
@@ -108,6 +140,7 @@ fn parse_row(row: &HashMap<&str, &str>) -> Result<Policy, String> {
         new: field(row, "new")?,
         terminated: field(row, "terminated")?,
         switches: field(row, "switches")?,
+        exit: None,
     })
 }
 
@@ -132,15 +165,39 @@ pub fn choose(host: &Host, wanted: &str) -> Result<Choice, Failure> {
         };
     }
     let policies = read(host)?;
-    let named = |dying| {
-        policies
-            .iter()
-            .find(|policy| policy.name == wanted && policy.is_dying() == dying)
-    };
-    match (named(false), named(true)) {
-        (Some(policy), _) => Ok(Choice::Saakm(policy.id)),
-        (None, Some(_)) => Err(dying(wanted)),
-        (None, None) => Err(unknown(&policies, wanted)),
+    match named(&policies, wanted) {
+        Some(policy) if policy.is_live() => Ok(Choice::Saakm(policy.id)),
+        Some(policy) => Err(closed(&policies, policy)),
+        None => Err(unknown(&policies, wanted)),
+    }
+}
+
+/// The policy of this name. A live one hides those on their way out, and a
+/// younger one the older.
+pub fn named<'a>(policies: &'a [Policy], name: &str) -> Option<&'a Policy> {
+    policies
+        .iter()
+        .filter(|policy| policy.name == name)
+        .max_by_key(|policy| (policy.is_live(), policy.id))
+}
+
+/// The policy whose id was given as text.
+pub fn numbered<'a>(policies: &'a [Policy], id: &str) -> Option<&'a Policy> {
+    policies.iter().find(|policy| policy.id.to_string() == id)
+}
+
+/// Finds out which loaded policy the user means, by name or id.
+pub fn find<'a>(policies: &'a [Policy], wanted: &str) -> Result<&'a Policy, Failure> {
+    named(policies, wanted)
+        .or_else(|| numbered(policies, wanted))
+        .ok_or_else(|| unknown(policies, wanted))
+}
+
+/// What to call a policy in advice: by its name unless that means another one.
+pub fn handle(policies: &[Policy], policy: &Policy) -> String {
+    match named(policies, &policy.name) {
+        Some(found) if found.id == policy.id => policy.name.clone(),
+        _ => policy.id.to_string(),
     }
 }
 
@@ -167,12 +224,33 @@ fn choose_fair(host: &Host, wanted: &str) -> Result<Choice, Failure> {
 }
 
 /// The failure for a policy on its way out.
-pub fn dying(name: &str) -> Failure {
-    Failure::new(
-        format!("policy '{name}' takes no threads"),
-        "it is being removed",
-    )
-    .hint(format!("wait for its end, then: saakmctl load {name}"))
+pub fn closed(policies: &[Policy], policy: &Policy) -> Failure {
+    let name = &policy.name;
+    let what = format!("policy '{name}' takes no threads");
+    if policy.is_ejected() {
+        Failure::new(what, policy.why_ejected()).hint(after_ejection(policies, policy))
+    } else {
+        Failure::new(what, "it is being removed")
+            .hint(format!("wait for its end, then: saakmctl load {name}"))
+    }
+}
+
+/// What to do about an ejected policy.
+pub fn after_ejection(policies: &[Policy], policy: &Policy) -> String {
+    let it = handle(policies, policy);
+    match &policy.exit {
+        Some(exit) if exit.is_replacement() => format!(
+            "use the policy that replaced it, see 'saakmctl list'; \
+             this one can go: saakmctl unload {it}"
+        ),
+        Some(exit) if !exit.is_fault() => {
+            format!("unload it with 'saakmctl unload {it}', then load it again")
+        }
+        _ => format!(
+            "'saakmctl dump {it}' says more; unload its module with \
+             'saakmctl unload {it}' and load a mended one"
+        ),
+    }
 }
 
 /// The failure for a policy that nobody loaded; names those that are.
@@ -230,7 +308,20 @@ pub fn list(host: &Host) -> Result<Report, Failure> {
     } else {
         text::table(&columns, &rows)
     };
-    Ok(Report::new(text, "policies", json!(policies)))
+    let ends: String = policies.iter().filter_map(end_line).collect();
+    Ok(Report::new(text + &ends, "policies", json!(policies)))
+}
+
+/// Of an ejected policy: what became of it.
+fn end_line(policy: &Policy) -> Option<String> {
+    if !policy.is_ejected() {
+        return None;
+    }
+    let story = match &policy.exit {
+        Some(exit) => exit.story(),
+        None => "ejected; 'dmesg' may say why".to_owned(),
+    };
+    Some(format!("{} (id {}) was {story}\n", policy.name, policy.id))
 }
 
 #[cfg(test)]
@@ -307,18 +398,14 @@ mod tests {
     #[test]
     fn a_reloaded_policy_hides_its_dying_namesake() {
         let fake = FakeHost::with_policies();
-        let mut text = fake.host.read(TABLE).unwrap();
-        text.push_str("5 old old 0 active 0 0 0 0\n");
-        fake.write(TABLE, &text);
+        fake.add_policy("5 old old 0 active 0 0 0 0");
         assert_eq!(choose(&fake.host, "old"), Ok(Choice::Saakm(5)));
     }
 
     #[test]
     fn an_ambiguous_alias_is_refused() {
         let fake = FakeHost::with_policies();
-        let mut text = fake.host.read(TABLE).unwrap();
-        text.push_str("5 eevdf eevdf 0 active 0 0 0 0\n");
-        fake.write(TABLE, &text);
+        fake.add_policy("5 eevdf eevdf 0 active 0 0 0 0");
         let hint = choose(&fake.host, "eevdf").unwrap_err().hint.unwrap();
         assert_eq!(hint, "say 5 for the policy, or 'fair' for SCHED_OTHER");
         assert_eq!(choose(&fake.host, "other"), Ok(Choice::Fair));
@@ -350,5 +437,73 @@ mod tests {
             "id name module priority state threads new terminated switches\n",
         );
         assert!(list(&fake.host).unwrap().text.contains("saakmctl load"));
+    }
+
+    #[test]
+    fn an_ejected_policy_says_why_it_takes_no_threads() {
+        let fake = FakeHost::with_ejected();
+        let failure = choose(&fake.host, "bad").unwrap_err();
+        assert_eq!(failure.what, "policy 'bad' takes no threads");
+        assert!(failure.why.starts_with("it was ejected (stall): hackb"));
+        let hint = failure.hint.unwrap();
+        assert!(hint.contains("saakmctl dump bad"), "{hint}");
+        assert!(hint.contains("saakmctl unload bad"), "{hint}");
+    }
+
+    #[test]
+    fn the_reason_of_an_ejection_may_be_unknown() {
+        let fake = FakeHost::with_ejected();
+        std::fs::remove_file(fake.host.path("proc/saakm/ejected")).unwrap();
+        let failure = choose(&fake.host, "bad").unwrap_err();
+        assert_eq!(failure.why, "it was ejected");
+        let text = list(&fake.host).unwrap().text;
+        let last = "quitter (id 6) was ejected; 'dmesg' may say why\n";
+        assert!(text.ends_with(last), "{text}");
+    }
+
+    #[test]
+    fn a_live_policy_hides_its_ejected_namesakes() {
+        let fake = FakeHost::with_ejected();
+        fake.add_policy("8 bad bad2 0 active 0 0 0 0");
+        fake.add_policy("9 quitter quit2 0 ejected 0 0 0 0");
+        assert_eq!(choose(&fake.host, "bad"), Ok(Choice::Saakm(8)));
+        let policies = read(&fake.host).unwrap();
+        let found = |wanted| find(&policies, wanted).unwrap().id;
+        assert_eq!((found("bad"), found("5"), found("quitter")), (8, 5, 9));
+        let handle_of = |id| handle(&policies, find(&policies, id).unwrap());
+        assert_eq!(handle_of("5"), "5");
+        assert_eq!(handle_of("8"), "bad");
+    }
+
+    #[test]
+    fn advice_depends_on_the_kind_of_end() {
+        let policies = read(&FakeHost::with_ejected().host).unwrap();
+        let advice = |kind: &str, number| {
+            let mut policy = find(&policies, "bad").unwrap().clone();
+            let exit = policy.exit.as_mut().unwrap();
+            (exit.kind, exit.number) = (kind.to_owned(), number);
+            after_ejection(&policies, &policy)
+        };
+        assert!(advice("replaced", 2).starts_with("use the policy that replaced it"));
+        assert!(advice("user", 4).ends_with("then load it again"));
+        assert!(advice("overrun", 18).ends_with("load a mended one"));
+    }
+
+    #[test]
+    fn lists_the_ends_of_the_ejected() {
+        let report = list(&FakeHost::with_ejected().host).unwrap();
+        let lines: Vec<&str> = report.text.lines().collect();
+        assert_eq!(lines.len(), 8);
+        assert!(lines[4].contains("ejected"), "{}", report.text);
+        assert!(lines[6].starts_with("bad (id 5) was ejected at 12.345678 s (stall), thread"));
+        assert_eq!(
+            lines[7],
+            "quitter (id 6) was ejected at 20.000000 s (policy-error) in tick: gave up"
+        );
+        let policies = &report.document()["policies"];
+        assert!(policies[0]["exit"].is_null());
+        assert_eq!(policies[3]["exit"]["number"], 17);
+        assert_eq!(policies[3]["exit"]["seconds"], 12.345678);
+        assert!(policies[3]["exit"]["handler"].is_null());
     }
 }

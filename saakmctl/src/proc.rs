@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::text;
 
 /// A thread and who schedules it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -92,11 +93,7 @@ fn numbers_in(host: &Host, below: &str) -> io::Result<Vec<i32>> {
 pub fn saakm_thread(host: &Host, pid: i32, tid: i32) -> Result<Option<Thread>, Unread> {
     let dir = format!("proc/{pid}/task/{tid}");
     let text = host.read(format!("{dir}/saakm"))?;
-    let keys: HashMap<&str, &str> = text
-        .lines()
-        .filter_map(|line| line.trim().split_once(char::is_whitespace))
-        .map(|(key, value)| (key, value.trim()))
-        .collect();
+    let keys = text::keys(&text);
     let policy: u32 = number(&keys, "policy")?;
     if policy == 0 {
         return Ok(None);

@@ -117,18 +117,11 @@ fn render(threads: &[Thread]) -> String {
                 thread.cpu.map_or_else(dash, |cpu| cpu.to_string()),
                 thread.since_ns.map_or_else(dash, text::duration),
                 thread.param.map_or_else(dash, |param| param.to_string()),
-                printable(&thread.command),
+                text::printable(&thread.command),
             ]
         })
         .collect();
     text::table(&columns, &rows)
-}
-
-/// A thread may put terminal commands into its name.
-fn printable(name: &str) -> String {
-    name.chars()
-        .map(|char| if char.is_control() { '?' } else { char })
-        .collect()
 }
 
 #[cfg(test)]

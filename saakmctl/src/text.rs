@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Small pieces of text: tables, durations, plurals.
 
+use std::collections::HashMap;
+
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -34,6 +36,14 @@ pub fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> String {
     out
 }
 
+/// Lines of `key value`.
+pub fn keys(text: &str) -> HashMap<&str, &str> {
+    text.lines()
+        .filter_map(|line| line.trim().split_once(char::is_whitespace))
+        .map(|(key, value)| (key, value.trim()))
+        .collect()
+}
+
 /// A duration in the unit in which it is easy to read.
 pub fn duration(ns: u64) -> String {
     const US: u64 = 1_000;
@@ -58,10 +68,41 @@ pub fn duration(ns: u64) -> String {
     }
 }
 
-/// `1 thread`, `2 threads`.
+/// Milliseconds to the microsecond, for what is expected to be short.
+pub fn milliseconds(ns: u64) -> String {
+    let us = ns / 1_000;
+    format!("{}.{:03} ms", us / 1_000, us % 1_000)
+}
+
+/// Seconds to the microsecond, as in the kernel's log.
+pub fn seconds(ns: u64) -> String {
+    let us = ns / 1_000;
+    format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
+}
+
+/// `1 thread`, `2,000 threads`.
 pub fn count(number: u64, noun: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{s}")
+    format!("{} {noun}{s}", grouped(number))
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A thread may put terminal commands into its name.
+pub fn printable(name: &str) -> String {
+    name.chars()
+        .map(|char| if char.is_control() { '?' } else { char })
+        .collect()
 }
 
 #[cfg(test)]
@@ -99,8 +140,30 @@ mod tests {
     }
 
     #[test]
+    fn keys_have_the_rest_of_the_line() {
+        let keys = keys("policy 1\nname  a b \nempty\n");
+        assert_eq!((keys.len(), keys["policy"], keys["name"]), (2, "1", "a b"));
+    }
+
+    #[test]
+    fn fixed_units() {
+        assert_eq!(milliseconds(12_345), "0.012 ms");
+        assert_eq!(milliseconds(1_002_000_999), "1002.000 ms");
+        assert_eq!(seconds(12_345_678_999), "12.345678");
+        assert_eq!(seconds(1), "0.000000");
+    }
+
+    #[test]
+    fn names_are_made_harmless() {
+        assert_eq!(printable("job\u{1b}[2J\n"), "job?[2J?");
+    }
+
+    #[test]
     fn plurals() {
         assert_eq!(count(1, "thread"), "1 thread");
         assert_eq!(count(0, "thread"), "0 threads");
+        assert_eq!(count(999, "thread"), "999 threads");
+        assert_eq!(count(1_000, "thread"), "1,000 threads");
+        assert_eq!(count(1_234_567, "CPU"), "1,234,567 CPUs");
     }
 }

@@ -14,6 +14,19 @@ id name module priority state threads new terminated switches
 1 fifo fifo 0 active 1 1 0 12
 ";
 
+const EJECTED: &str = "\
+id  name             number kind              seconds      handler          cpu thread           reason
+3   bad                  17 stall                12.345678 none               1 hackbench/412    hackbench/412 has been READY for 30012 ms; see dmesg
+";
+
+const DUMP: &str = r#"[{"name": "bad", "id": 3, "module": "bad", "threads": 2,
+"exit": {"kind": "stall", "number": 17, "handler": "none", "cpu": 1, "pid": 412,
+ "time_ns": 12345678000, "comm": "hackbench", "reason": "too late"},
+"dump": "2 wait\n",
+"cpus": [{"cpu": 0, "busy": true}],
+"history": [{"ns": 5000, "pid": 412, "policy": 3, "cpu": 1, "from": "BLOCKED", "to": "READY", "handler": "none"}]}]
+"#;
+
 fn saakmctl(root: &Path, args: &[&str]) -> Output {
     command(root).args(args).output().expect("saakmctl runs")
 }
@@ -47,6 +60,17 @@ fn machine() -> TempDir {
 fn without_saakm() -> TempDir {
     let root = tempfile::tempdir().unwrap();
     write(root.path(), "proc/self/comm", "saakmctl\n");
+    root
+}
+
+/// The same with a policy that was ejected, its dump, and a place to eject others.
+fn machine_after_a_stall() -> TempDir {
+    let root = machine();
+    let policies = format!("{POLICIES}3 bad bad 0 ejected 0 2 2 9\n");
+    write(root.path(), "proc/saakm/policies", &policies);
+    write(root.path(), "proc/saakm/ejected", EJECTED);
+    write(root.path(), "sys/kernel/saakm/eject", "");
+    write(root.path(), "sys/kernel/debug/saakm/dump", DUMP);
     root
 }
 
@@ -91,10 +115,13 @@ fn json_is_one_document_also_for_failures() {
 #[test]
 fn without_saakm_every_command_says_which_kernel_to_boot() {
     let root = without_saakm();
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 10] = [
         &["list"],
         &["load", "fifo"],
         &["unload", "fifo"],
+        &["eject", "fifo"],
+        &["replace", "fifo", "new"],
+        &["dump", "fifo"],
         &["set", "fifo", "1"],
         &["ps"],
         &["topology"],
@@ -247,4 +274,88 @@ fn a_closed_pipe_and_a_full_disk_are_no_panic() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("cannot write the result"));
+}
+
+#[test]
+fn list_tells_what_became_of_ejected_policies() {
+    let root = machine_after_a_stall();
+    let text = stdout(&saakmctl(root.path(), &["list"]));
+    let last = "bad (id 3) was ejected at 12.345678 s (stall), thread hackbench/412: \
+                hackbench/412 has been READY for 30012 ms; see dmesg";
+    assert_eq!(text.lines().count(), 4);
+    assert_eq!(text.lines().last(), Some(last));
+    let json = saakmctl(root.path(), &["list", "--json"]).stdout;
+    let document: Value = serde_json::from_slice(&json).unwrap();
+    assert!(document["policies"][0]["exit"].is_null());
+    let exit = &document["policies"][1]["exit"];
+    assert_eq!(exit["kind"], "stall");
+    assert_eq!(exit["thread"], "hackbench/412");
+    assert_eq!(exit["seconds"], 12.345678);
+}
+
+#[test]
+fn an_ejected_policy_takes_no_threads() {
+    let root = machine_after_a_stall();
+    for args in [
+        &["set", "bad", "1"] as &[&str],
+        &["exec", "bad", "--", "true"],
+    ] {
+        let output = saakmctl(root.path(), args);
+        assert!(!output.status.success());
+        let text = stderr(&output);
+        assert!(text.contains("it was ejected (stall)"), "{text}");
+        assert!(text.contains("saakmctl unload bad"), "{text}");
+    }
+}
+
+#[test]
+fn eject_writes_the_name() {
+    let root = machine_after_a_stall();
+    let output = saakmctl(root.path(), &["eject", "1"]);
+    assert_eq!(
+        stdout(&output),
+        "fifo: ejected, 1 thread goes back to SCHED_OTHER\n"
+    );
+    let written = std::fs::read_to_string(root.path().join("sys/kernel/saakm/eject"));
+    assert_eq!(written.unwrap(), "fifo");
+    let output = saakmctl(root.path(), &["eject", "bad"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("ejected already (stall)"));
+}
+
+#[test]
+fn dump_shows_why_and_how() {
+    let root = machine_after_a_stall();
+    let text = stdout(&saakmctl(root.path(), &["dump", "bad"]));
+    assert!(text.contains("ejected at 12.345678 s (stall)"), "{text}");
+    assert!(text.contains("  2 wait\n"), "{text}");
+    assert!(text.contains("BLOCKED"), "{text}");
+    let json = saakmctl(root.path(), &["dump", "3", "--json"]).stdout;
+    let document: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(document["exit"]["pid"], 412);
+    assert_eq!(document["dump"], "2 wait\n");
+    let output = saakmctl(machine().path(), &["dump", "fifo"]);
+    assert!(stderr(&output).contains("mount -t debugfs none /sys/kernel/debug"));
+}
+
+#[test]
+fn replace_refuses_before_it_asks_the_kernel() {
+    let root = machine_after_a_stall();
+    write(
+        root.path(),
+        "other.ko",
+        "ELF\0name=fifo\0vermagic=6.12\0parmtype=replaces:charp\0",
+    );
+    let file = root.path().join("other.ko");
+    let complaint = |old| {
+        let output = saakmctl(root.path(), &["replace", old, file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1));
+        stderr(&output)
+    };
+    let text = complaint("fifo");
+    assert!(text.contains("no two modules of one name"), "{text}");
+    assert!(text.contains("KBUILD_MODNAME decides"), "{text}");
+    let text = complaint("bad");
+    assert!(text.contains("its threads cannot be taken over"), "{text}");
+    assert!(complaint("nope").contains("no policy 'nope' is loaded"));
 }
