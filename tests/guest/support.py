@@ -102,7 +102,9 @@ class Pool:
 _TIDY = f"""
 pkill -KILL -f {shlex.quote(str(BUILT))}
 echo warn >{SYSFS}/on_violation
-for switch in log_violations log_transitions log_calls; do echo 0 >{SYSFS}/$switch; done
+for switch in log_violations log_transitions log_calls history; do echo 0 >{SYSFS}/$switch; done
+# A host that is busy elsewhere makes a guest's CPU stand still at any place.
+echo 10000 >{SYSFS}/handler_limit_ms
 for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
 	[ ! -e $cpu ] || [ "$(cat $cpu)" = 1 ] || echo 1 >$cpu
 done
@@ -188,6 +190,31 @@ def policies(guest: Guest) -> dict[str, Policy]:
     for row in rows:
         i, name, module, priority, state, *counts = row.split()
         found[name] = Policy(int(i), name, module, int(priority), state, *map(int, counts))
+    return found
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A row of /proc/saakm/ejected."""
+
+    id: int
+    number: int
+    kind: str
+    seconds: float
+    handler: str
+    cpu: int
+    thread: str
+    reason: str
+
+
+def ejected(guest: Guest) -> dict[str, Exit]:
+    rows = guest.run("cat /proc/saakm/ejected").check().stdout.splitlines()[1:]
+    found = {}
+    for row in rows:
+        i, name, number, kind, seconds, handler, cpu, thread, reason = row.split(maxsplit=8)
+        found[name] = Exit(
+            int(i), int(number), kind, float(seconds), handler, int(cpu), thread, reason
+        )
     return found
 
 

@@ -11,34 +11,36 @@ from .support import SYSFS, last_error, policies, run_ok, until
 
 PARAMETERS = "/sys/module/misuser/parameters"
 
-# mode of modules/misuser -> handler that is named, and why.
+# mode of modules/misuser -> kind of fault, handler that is named, and why.
+CHANGE, ELECTION, MOVE = "wrong-transition", "wrong-election", "wrong-move"
+PLACE = "(new|unblock)_place"
 REFUSED = {
-    "place_twice": ("(new|unblock)_place", "there is no such transition"),
-    "place_foreign": ("(new|unblock)_place", "not of this CPU"),
-    "place_cpu": ("(new|unblock)_place", "on another CPU"),
-    "place_null": ("(new|unblock)_place", "READY needs a runqueue"),
-    "place_uninitialised": ("(new|unblock)_place", "not initialised"),
-    "place_running": ("(new|unblock)_place", "this handler may not"),
-    "place_nonsense": ("(new|unblock)_place", "there is no such state"),
-    "place_sleeper": ("(new|unblock)_place", "about another thread"),
-    "end_ready": ("(new|unblock)_end", "this handler may not"),
-    "block_ready": ("block", "this handler may not"),
-    "block_queue": ("block", "only READY takes a runqueue"),
-    "block_waiting": ("block", "about another thread"),
-    "tick_ready": ("tick", "this handler may not"),
-    "tick_blocked": ("tick", "this handler may not"),
-    "tick_terminated": ("tick", "this handler may not"),
-    "tick_waiting": ("tick", "about another thread"),
-    "running_blocked": ("running", "this handler may not"),
-    "terminate_ready": ("terminate", "this handler may not"),
-    "schedule_blocked": ("schedule", "this handler may not|about another thread"),
-    "schedule_running": ("schedule", "this handler may not|about another thread"),
-    "schedule_sleeper": ("schedule", "elected a thread that is not READY"),
-    "steal_locked": ("(new_place|unblock_place|tick)", "with a runqueue lock held"),
-    "move_locked": ("(new_place|unblock_place|tick)", "with a runqueue lock held"),
-    "steal_own": ("balancing_select", "saakm_steal"),
-    "steal_foreign": ("balancing_select", "saakm_steal"),
-    "move_nowhere": ("balancing_select", "not of this CPU"),
+    "place_twice": (CHANGE, PLACE, "there is no such transition"),
+    "place_foreign": (CHANGE, PLACE, "not of this CPU"),
+    "place_cpu": (CHANGE, PLACE, "on another CPU"),
+    "place_null": (CHANGE, PLACE, "READY needs a runqueue"),
+    "place_uninitialised": (CHANGE, PLACE, "not initialised"),
+    "place_running": (CHANGE, PLACE, "this handler may not"),
+    "place_nonsense": (CHANGE, PLACE, "there is no such state"),
+    "place_sleeper": (CHANGE, PLACE, "about another thread"),
+    "end_ready": (CHANGE, "(new|unblock)_end", "this handler may not"),
+    "block_ready": (CHANGE, "block", "this handler may not"),
+    "block_queue": (CHANGE, "block", "only READY takes a runqueue"),
+    "block_waiting": (CHANGE, "block", "about another thread"),
+    "tick_ready": (CHANGE, "tick", "this handler may not"),
+    "tick_blocked": (CHANGE, "tick", "this handler may not"),
+    "tick_terminated": (CHANGE, "tick", "this handler may not"),
+    "tick_waiting": (CHANGE, "tick", "about another thread"),
+    "running_blocked": (CHANGE, "running", "this handler may not"),
+    "terminate_ready": (CHANGE, "terminate", "this handler may not"),
+    "schedule_blocked": (CHANGE, "schedule", "this handler may not|about another thread"),
+    "schedule_running": (CHANGE, "schedule", "this handler may not|about another thread"),
+    "schedule_sleeper": (ELECTION, "schedule", "elected a thread that is not READY"),
+    "steal_locked": (MOVE, "(new_place|unblock_place|tick)", "with a runqueue lock held"),
+    "move_locked": (MOVE, "(new_place|unblock_place|tick)", "with a runqueue lock held"),
+    "steal_own": (MOVE, "balancing_select", "saakm_steal"),
+    "steal_foreign": (MOVE, "balancing_select", "saakm_steal"),
+    "move_nowhere": (MOVE, "balancing_select", "not of this CPU"),
 }
 # The class places the thread itself.
 UNPLACED = ["place_foreign", "place_cpu", "place_null", "place_uninitialised", "place_never"]
@@ -68,6 +70,10 @@ def _told(guest, watch):
     return guest.console()[watch.since :]
 
 
+def _at_fault(kind: str, handler: str) -> str:
+    return rf"saakm: policy misuser is at fault \({kind}\) in {handler}: "
+
+
 def _tells(guest, watch, pattern):
     """Reports are printed later than they are made: not under a runqueue lock."""
     until(lambda: re.search(pattern, _told(guest, watch)), 10, f"a message like '{pattern}'")
@@ -77,29 +83,29 @@ def _tells(guest, watch, pattern):
 def test_wrong_move_is_refused_and_reported_fails(guest, program, watch, mode):
     watch.expect_violations()
     assert _misuse(guest, program, mode) > 0, "the misuser never came to make its move"
-    handler, why = REFUSED[mode]
-    _tells(guest, watch, rf"saakm: policy misuser: wrong move in {handler}: .*({why})")
+    kind, handler, why = REFUSED[mode]
+    _tells(guest, watch, rf"{_at_fault(kind, handler)}.*({why})")
 
 
 @pytest.mark.parametrize("mode", UNPLACED)
 def test_thread_that_is_not_placed_runs_all_the_same_fails(guest, program, watch, mode):
     watch.expect_violations()
     _misuse(guest, program, mode)
-    returned = "(new|unblock)_place returned without change_state"
-    _tells(guest, watch, rf"policy misuser: wrong move in \w+: {returned}")
+    _tells(guest, watch, rf"{_at_fault('not-placed', '.*')}{PLACE} returned without change_state")
 
 
 @pytest.mark.parametrize("mode, number", [("prepare_9999", 9999), ("prepare_negative", -7)])
 def test_prepare_that_names_no_cpu_is_reported_fails(guest, program, watch, mode, number):
     watch.expect_violations()
     _misuse(guest, program, mode)
-    _tells(guest, watch, rf"misuser: wrong move in .*_prepare returned {number}, which is no CPU")
+    fault = _at_fault("refused-placement", ".*")
+    _tells(guest, watch, rf"{fault}\w+_prepare returned {number}, which is no CPU")
 
 
 def test_policy_that_behaves_is_not_reported(guest, program, watch):
     """The misuser without a mode: proof that the others fail for their mode."""
     assert _misuse(guest, program, "none") == 0
-    assert "wrong move" not in _told(guest, watch)
+    assert "at fault" not in _told(guest, watch)
 
 
 def test_report_names_thread_and_states(guest, program, watch):
@@ -112,7 +118,7 @@ def test_report_comes_once(guest, program, watch):
     """Each kind of mistake once for each state, however often it happens."""
     watch.expect_violations(least=20)
     _misuse(guest, program, "place_twice")
-    assert _told(guest, watch).count("wrong move in") == 1
+    assert _told(guest, watch).count("is at fault") == 1
 
 
 def test_all_are_reported_on_request(guest, program, watch):
@@ -120,7 +126,7 @@ def test_all_are_reported_on_request(guest, program, watch):
     watch.expect_violations(least=20)
     time_for_others = "sleep 5"  # the limit is 10 in 5 s, of all policies together
     _misuse(guest, program, "place_twice", f"echo 1 >{SYSFS}/log_violations; {time_for_others}")
-    assert _told(guest, watch).count("wrong move in") >= 5
+    assert _told(guest, watch).count("is at fault") >= 5
 
 
 def test_policy_that_never_elects_loses_no_thread(guest, program):
@@ -165,7 +171,12 @@ UNLOADABLE = {
     "unblock_place": "load badload: the routine unblock_place is missing",
     "routines": "load badload: the routine routines is missing",
     "init": "load badload: its init returned -18",
-    "long": "load: a name has 1 to 31 characters, no blanks",
+    "long": "load: a name has 1 to 31 characters, no blanks or quotes",
+    "interval": "load badload: the routine balancing_select is missing, for a balance_interval_ms is given",
+    "balance": "load badload: the routine balancing_select needs a balance_interval_ms",
+    "free": "load badload: the routine init is missing, for there is a free_metadata",
+    "big": "load badload: task_size 100000 is more than 8192",
+    "greedy": "load badload: its init returned -12",
 }
 
 

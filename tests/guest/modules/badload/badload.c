@@ -2,6 +2,7 @@
 /* badload: a policy that must be refused, in the way that `fault` says. */
 #include <linux/module.h>
 #include <linux/saakm.h>
+#include <linux/slab.h>
 
 static char *fault = "";
 module_param(fault, charp, 0444);
@@ -29,6 +30,19 @@ static int bad_init(struct saakm_policy *policy)
 	for_each_possible_cpu(cpu)
 		saakm_runqueue_init(&per_cpu(badload_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
 	return strcmp(fault, "init") ? 0 : -EXDEV;
+}
+
+/* More than there is. */
+static int bad_greedy(struct saakm_policy *policy)
+{
+	void *p = kvmalloc(1UL << 46, GFP_KERNEL | __GFP_NOWARN);
+
+	kvfree(p);
+	return p ? 0 : -ENOMEM;
+}
+
+static void bad_balance(struct saakm_policy *policy, struct core_event *core)
+{
 }
 
 static void bad_free(struct saakm_policy *policy)
@@ -59,6 +73,16 @@ static int __init badload_init(void)
 		routines.unblock_place = NULL;
 	else if (!strcmp(fault, "routines"))
 		badload.routines = NULL;
+	else if (!strcmp(fault, "interval"))
+		badload.balance_interval_ms = 10;
+	else if (!strcmp(fault, "balance"))
+		routines.balancing_select = bad_balance;
+	else if (!strcmp(fault, "free"))
+		routines.init = NULL;
+	else if (!strcmp(fault, "big"))
+		badload.task_size = 100000;
+	else if (!strcmp(fault, "greedy"))
+		routines.init = bad_greedy;
 	else if (!strcmp(fault, "long"))
 		memset(badload.name, 'x', sizeof(badload.name));
 	ret = saakm_add_policy(&badload);

@@ -4,7 +4,9 @@
  * again, and otherwise does its job: whatever the class refuses, threads must
  * get on. `refused` counts the calls that said so.
  */
+#include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/saakm.h>
 #include <linux/sched/task.h>
 
@@ -16,6 +18,11 @@ static atomic_t nr_accepted = ATOMIC_INIT(0);
 module_param_named(refused, nr_refused.counter, int, 0444);
 module_param_named(accepted, nr_accepted.counter, int, 0444);
 
+/* For "schedule_foreign": a thread of another policy. */
+static int foreign_pid;
+module_param_named(foreign, foreign_pid, int, 0444);
+static struct task_struct *foreign;
+
 static DEFINE_PER_CPU(struct saakm_rq, misuser_rq);
 static struct saakm_rq uninitialised;
 /* A thread that sleeps, on its CPU, for handlers to meddle with. */
@@ -24,6 +31,13 @@ static DEFINE_PER_CPU(struct task_struct *, sleeper);
 static bool is(const char *wanted)
 {
 	return !strcmp(mode, wanted);
+}
+
+/* In the mode "abort_HANDLER". */
+static void may_abort(struct saakm_policy *policy, const char *handler)
+{
+	if (!strncmp(mode, "abort_", 6) && !strcmp(mode + 6, handler))
+		saakm_abort(policy, "gave up in %s", handler);
 }
 
 static void wrong(int ret)
@@ -86,6 +100,7 @@ static void mis_place(struct saakm_policy *policy, struct process_event *event,
 {
 	struct task_struct *asleep = per_cpu(sleeper, core->id);
 
+	may_abort(policy, "place");
 	locked_calls(event->task, core);
 	if (is("place_sleeper") && asleep && asleep != event->task &&
 	    saakm_task_state(asleep) == SAAKM_BLOCKED)
@@ -100,13 +115,26 @@ static void mis_place(struct saakm_policy *policy, struct process_event *event,
 static void mis_end(struct saakm_policy *policy, struct process_event *event,
 		    struct core_event *core)
 {
+	may_abort(policy, "end");
 	if (is("end_ready"))
 		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
 }
 
 static int mis_prepare(struct saakm_policy *policy, struct process_event *event)
 {
-	return is("prepare_9999") ? 9999 : is("prepare_negative") ? -7 : event->prev_cpu;
+	int cpu;
+
+	may_abort(policy, "prepare");
+	if (is("prepare_sleeps"))
+		schedule_timeout_uninterruptible(1);
+	if (is("prepare_forbidden")) {
+		for_each_online_cpu(cpu) {
+			if (!cpumask_test_cpu(cpu, event->task->cpus_ptr))
+				return cpu;
+		}
+	}
+	return is("prepare_9999") ? 9999 : is("prepare_negative") ? -7 :
+		is("prepare_offline") ? num_possible_cpus() - 1 : event->prev_cpu;
 }
 
 static void mis_block(struct saakm_policy *policy, struct process_event *event,
@@ -114,6 +142,7 @@ static void mis_block(struct saakm_policy *policy, struct process_event *event,
 {
 	struct task_struct *waiting = saakm_rq_first(own_rq(core));
 
+	may_abort(policy, "block");
 	if (is("block_ready"))
 		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
 	else if (is("block_queue"))
@@ -127,7 +156,12 @@ static void mis_block(struct saakm_policy *policy, struct process_event *event,
 static void mis_tick(struct saakm_policy *policy, struct process_event *event,
 		     struct core_event *core)
 {
+	may_abort(policy, "tick");
 	locked_calls(event->task, core);
+	if (is("tick_slow"))
+		mdelay(2000);
+	else if (is("tick_forgets") && own_rq(core)->nr_tasks)
+		saakm_runqueue_init(own_rq(core), core->id, SAAKM_RQ_FIFO, NULL);
 	if (is("tick_ready"))
 		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
 	else if (is("tick_blocked"))
@@ -143,6 +177,9 @@ static void mis_tick(struct saakm_policy *policy, struct process_event *event,
 static void mis_running(struct saakm_policy *policy, struct process_event *event,
 			struct core_event *core)
 {
+	may_abort(policy, "running");
+	if (is("running_sleeps"))
+		schedule_timeout_uninterruptible(1);
 	if (is("running_blocked"))
 		wrong_state(event->task, SAAKM_BLOCKED, core, NULL);
 }
@@ -150,6 +187,7 @@ static void mis_running(struct saakm_policy *policy, struct process_event *event
 static void mis_terminate(struct saakm_policy *policy, struct process_event *event,
 			  struct core_event *core)
 {
+	may_abort(policy, "terminate");
 	if (is("terminate_ready"))
 		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
 }
@@ -159,8 +197,11 @@ static struct task_struct *mis_schedule(struct saakm_policy *policy, struct core
 	struct task_struct *next = saakm_curr(core) ?: saakm_rq_first(own_rq(core));
 	struct task_struct *asleep = per_cpu(sleeper, core->id);
 
+	may_abort(policy, "schedule");
 	if (is("schedule_null"))
 		return NULL;
+	if (is("schedule_foreign") && next)
+		return foreign;
 	/* Only while somebody else can go on: electing nobody at all is another mistake. */
 	if (is("schedule_sleeper") && core->curr && asleep && asleep != core->curr &&
 	    saakm_task_state(asleep) == SAAKM_BLOCKED) {
@@ -178,6 +219,7 @@ static void mis_balance(struct saakm_policy *policy, struct core_event *core)
 {
 	int cpu = other_cpu(core);
 
+	may_abort(policy, "balance");
 	/* Wrong are the arguments here, not the place. */
 	if (is("steal_own"))
 		wrong(saakm_steal(own_rq(core), core->id, own_rq(core), 1, NULL));
@@ -194,7 +236,20 @@ static int mis_init(struct saakm_policy *policy)
 
 	for_each_possible_cpu(cpu)
 		saakm_runqueue_init(&per_cpu(misuser_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
+	if (foreign_pid) {
+		struct pid *pid = find_get_pid(foreign_pid);
+
+		foreign = get_pid_task(pid, PIDTYPE_PID);
+		put_pid(pid);
+		if (!foreign)
+			return -ESRCH;
+	}
 	return 0;
+}
+
+static void mis_dump(struct saakm_policy *policy, struct seq_buf *text)
+{
+	seq_buf_printf(text, "the mode is \"%s\"\n%d refused", mode, atomic_read(&nr_refused));
 }
 
 static void mis_free(struct saakm_policy *policy)
@@ -205,6 +260,8 @@ static void mis_free(struct saakm_policy *policy)
 		if (per_cpu(sleeper, cpu))
 			put_task_struct(per_cpu(sleeper, cpu));
 	}
+	if (foreign)
+		put_task_struct(foreign);
 }
 
 static const struct saakm_module_routines misuser_routines = {
@@ -222,6 +279,7 @@ static const struct saakm_module_routines misuser_routines = {
 	.terminate		= mis_terminate,
 	.schedule		= mis_schedule,
 	.balancing_select	= mis_balance,
+	.dump			= mis_dump,
 };
 
 static struct saakm_policy misuser = {

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A policy at fault loses its threads to fair; they, the machine and other policies go on."""
+
+import json
+import re
+
+import pytest
+
+from saakm.errors import SaakmError
+
+from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
+
+DUMP = "/sys/kernel/debug/saakm/dump"
+
+# mode of modules/misuser -> kind, number, handler, reason, program that leads into it.
+ZOO = {
+    "place_twice": ("wrong-transition", 20, "(new|unblock)_place", "there is no such transition", "victims"),
+    "place_foreign": ("wrong-transition", 20, "(new|unblock)_place", "not of this CPU", "victims"),
+    "block_waiting": ("wrong-transition", 20, "block", "about another thread", "victims"),
+    "place_never": ("not-placed", 21, "none", "returned without change_state", "victims"),
+    "prepare_9999": ("refused-placement", 22, "none", "returned 9999, which is no CPU", "victims"),
+    "prepare_forbidden": ("refused-placement", 22, "none", "which the thread may not use .it may use 0-1", "narrow"),
+    "prepare_offline": ("refused-placement", 22, "none", "returned CPU 3, which is offline", "victims"),
+    "schedule_sleeper": ("wrong-election", 23, "schedule", "that is not READY on CPU", "victims"),
+    "schedule_foreign": ("wrong-election", 23, "schedule", "that is not of this policy", "victims"),
+    "steal_locked": ("wrong-move", 24, ".*", "with a runqueue lock held", "victims"),
+    "move_nowhere": ("wrong-move", 24, "balancing_select", "not of this CPU", "victims"),
+    "tick_forgets": ("stall", 17, "none", "has been READY on CPU . for", "victims"),
+    "schedule_null": ("stall", 17, "none", "has been READY on CPU . for", "victims"),
+    "tick_slow": ("overrun", 18, ".*", "tick has been running for", "victims"),
+    "running_sleeps": ("sleep", 19, "running", "running slept", "victims"),
+    "prepare_sleeps": ("sleep", 19, ".*_prepare", "prepare slept", "victims"),
+}
+HANDLERS = ["prepare", "place", "end", "block", "tick", "running", "schedule", "balance", "terminate"]
+
+
+@pytest.fixture
+def neighbour(guest, program):
+    """Threads of another policy. The test ends with a call: they must not have noticed.
+
+    All sleep (-k 1), so that others run too.
+    """
+    id_ = load_policy(guest, "rr")
+    run_ok(guest, f"echo eject >{SYSFS}/on_violation")
+    crowd = f"{program('crowd')} -k 1 -p rr -n 12 -l 60 -e saakm 'sleep 2'"
+    run_ok(guest, f"({crowd}; echo $? >/tmp/crowd.status) >/tmp/crowd 2>&1 &")
+    until(lambda: policies(guest)["rr"].threads >= 12, 20, "a crowd in rr")
+
+    def goes_on():
+        until(lambda: policies(guest)["rr"].threads == 0, 60, "the end of the crowd in rr")
+        assert run_ok(guest, "sleep 0.1; cat /tmp/crowd.status").strip() == "0", run_ok(guest, "cat /tmp/crowd")
+        assert policies(guest)["rr"].state == "active"
+        run_ok(guest, "hackbench -g 4 -l 20")
+        run_ok(guest, f"saakmctl exec {id_} -- hackbench -g 2 -l 20")
+
+    return goes_on
+
+
+def _load_misuser(guest, *parameters: str) -> int:
+    return load_policy(guest, "misuser", *parameters)
+
+
+def _ejected(guest):
+    """Its end, once its threads are gone."""
+
+    def gone():
+        policy = policies(guest)["misuser"]
+        return policy.state == "ejected" and policy.threads == 0
+
+    until(gone, 20, lambda: f"the ejection; it is {policies(guest)['misuser']}")
+    return ejected(guest)["misuser"]
+
+
+@pytest.mark.parametrize("mode", ZOO)
+def test_zoo(guest, program, watch, neighbour, mode):
+    watch.expect_violations()
+    kind, number, handler, reason, victims = ZOO[mode]
+    run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
+    parameters = [f"mode={mode}"]
+    if kind == "stall":
+        parameters.append("timeout_ms=1000")
+    if mode == "schedule_foreign":
+        run_ok(guest, "saakmctl exec rr -- sleep 1000 & echo $! >/tmp/foreign")
+        until(lambda: "rr" in run_ok(guest, "cat /proc/$(cat /tmp/foreign)/saakm"), 10, "rr's sleep")
+        parameters.append("foreign=" + run_ok(guest, "cat /tmp/foreign").strip())
+    if mode == "prepare_offline":
+        run_ok(guest, "echo 0 >/sys/devices/system/cpu/cpu3/online")
+    id_ = _load_misuser(guest, *parameters)
+    # The ejection may come before the last of them has joined.
+    guest.run(f"{program(victims)} {id_}")
+    end = _ejected(guest)
+    assert (end.kind, end.number) == (kind, number), end
+    assert re.fullmatch(handler, end.handler), end
+    assert re.search(reason, end.reason), end
+    told = guest.console()[watch.since :]
+    assert f"saakm: policy misuser ejected ({kind})" in told and "saakm: to fix it: " in told
+    if mode == "schedule_foreign":
+        run_ok(guest, "kill $(cat /tmp/foreign)")
+    neighbour()
+
+
+@pytest.mark.parametrize("handler", HANDLERS)
+def test_policy_gives_up(guest, program, neighbour, handler):
+    """saakm_abort() from every kind of handler; the victims come to their end all the same."""
+    id_ = _load_misuser(guest, f"mode=abort_{handler}")
+    guest.run(f"{program('victims')} {id_}")
+    end = _ejected(guest)
+    assert (end.kind, end.number, end.reason) == ("policy-error", 16, f"gave up in {handler}")
+    neighbour()
+
+
+def test_lost_queue_is_found(guest, program, watch, neighbour):
+    """A forgotten thread is taken out of its queue: by a change of its affinity."""
+    watch.expect_violations()
+    id_ = _load_misuser(guest, "mode=tick_forgets", "timeout_ms=0")
+    run_ok(guest, f"{program('victims')} {id_} >/dev/null 2>&1 &")
+    until(
+        lambda: run_ok(
+            guest,
+            "for t in /proc/[0-9]*/task/*; do grep -q READY $t/saakm 2>/dev/null &&"
+            " taskset -pc 0-2 ${t##*/}; done >/dev/null 2>&1; cat /proc/saakm/ejected",
+        ).count("misuser"),
+        30,
+        "the ejection",
+    )
+    assert _ejected(guest).kind == "lost-queue"
+    neighbour()
+
+
+def test_ejected_policy_takes_nobody(guest, program, neighbour):
+    id_ = _load_misuser(guest)
+    run_ok(guest, f"echo misuser >{SYSFS}/eject")
+    assert _ejected(guest).kind == "user"
+    done = guest.run(f"saakmctl exec {id_} -- true")
+    assert done.status
+    assert re.search("policy misuser was ejected .user.: by .*", last_error(guest))
+    # Its name is taken until it is unloaded.
+    with pytest.raises(SaakmError):
+        guest.load("badload", "name=misuser")
+    assert "ejected but not unloaded" in last_error(guest)
+    guest.unload("misuser")
+    assert "misuser" not in ejected(guest)
+    guest.load("badload", "name=misuser")
+    neighbour()
+
+
+def test_eject_of_what_is_not_loaded_fails(guest):
+    assert guest.run(f"echo nobody >{SYSFS}/eject").status
+    assert last_error(guest) == "eject: no policy is called nobody"
+
+
+def test_sysrq_ejects_all(guest, program):
+    load_policy(guest, "fifo")
+    load_policy(guest, "rr")
+    run_ok(guest, "echo 1 >/proc/sys/kernel/sysrq")
+    inside = "echo E >/proc/sysrq-trigger; until [ $(grep -c ejected /proc/saakm/policies) = 2 ]; do sleep 0.1; done"
+    run_ok(guest, f"{program('crowd')} -p rr -l 50 -e other '{inside}'", timeout=60)
+    assert {end.kind for end in ejected(guest).values()} == {"sysrq"}
+    assert {p.threads for p in policies(guest).values()} == {0}
+
+
+def test_forks_land_in_fair(guest, program, neighbour):
+    """Threads that keep forking while their policy is ejected."""
+    id_ = load_policy(guest, "fifo")
+    fork = "for i in $(seq 200); do /bin/true; done"
+    run_ok(
+        guest,
+        f"""
+        for n in 1 2 3 4; do saakmctl exec {id_} -- sh -c '{fork}' & done
+        sleep 0.3; echo fifo >{SYSFS}/eject; wait
+        """,
+    )
+    assert policies(guest)["fifo"].threads == 0
+    neighbour()
+
+
+@pytest.mark.parametrize("parameter, told", [("warn", "is at fault"), ("eject", "ejected")])
+def test_reaction_of_one_policy(guest, program, watch, parameter, told):
+    """The module's parameter goes before the setting of all."""
+    watch.expect_violations()
+    other = {"warn": "eject", "eject": "warn"}[parameter]
+    run_ok(guest, f"echo {other} >{SYSFS}/on_violation")
+    id_ = _load_misuser(guest, "mode=place_twice", f"on_violation={parameter}")
+    guest.run(f"{program('victims')} {id_}")
+    until(lambda: f"policy misuser {told} (wrong-transition)" in guest.console()[watch.since :], 10, told)
+    assert (policies(guest)["misuser"].state == "ejected") == (parameter == "eject")
+
+
+def test_bad_reaction_is_refused_fails(guest):
+    with pytest.raises(SaakmError):
+        guest.load("misuser", "on_violation=pray")
+    assert last_error(guest) == "load misuser: on_violation is default, warn, eject or panic"
+
+
+# --- dumps ---
+
+
+def _dump(guest, name: str) -> dict:
+    found = json.loads(run_ok(guest, f"cat {DUMP}"))
+    return next(policy for policy in found if policy["name"] == name)
+
+
+def test_dump_of_a_stall_has_its_history(guest, program, watch, neighbour):
+    """History starts by itself when the watchdog gets suspicious."""
+    watch.expect_violations()
+    id_ = _load_misuser(guest, "mode=schedule_null", "timeout_ms=2000")
+    guest.run(f"{program('victims')} {id_}")
+    end = _ejected(guest)
+    dump = _dump(guest, "misuser")
+    assert dump["exit"]["kind"] == "stall" and dump["exit"]["reason"] == end.reason
+    assert dump["dump"] == 'the mode is "schedule_null"\n0 refused'
+    assert [cpu["cpu"] for cpu in dump["cpus"]] == [0, 1, 2, 3]
+    waiting = [t for cpu in dump["cpus"] for t in cpu.get("threads", []) if t["policy"] == "misuser"]
+    # It has been taken a moment after: the class had begun to run them.
+    assert end.thread in {f"{t['comm']}/{t['pid']}" for t in waiting}
+    assert dump["history"], "nothing was recorded"
+    assert {"ns", "pid", "policy", "cpu", "from", "to", "handler"} <= dump["history"][0].keys()
+
+
+def test_dump_of_a_policy_that_lives(guest, program):
+    load_policy(guest, "fifo")
+    run_ok(guest, f"echo 1 >{SYSFS}/history")
+    run_ok(guest, "saakmctl exec fifo -- hackbench -g 1 -l 20")
+    dump = _dump(guest, "fifo")
+    assert dump["exit"] is None and len(dump["history"]) > 100
+    assert {"READY", "RUNNING", "BLOCKED"} <= {record["to"] for record in dump["history"]}
+    text = run_ok(guest, "saakmctl dump fifo")
+    assert "RUNNING" in text
+
+
+def test_history_is_off_unless_wanted(guest, program):
+    load_policy(guest, "fifo")
+    run_ok(guest, "saakmctl exec fifo -- hackbench -g 1 -l 5")
+    before = len(_dump(guest, "fifo")["history"])
+    run_ok(guest, "saakmctl exec fifo -- hackbench -g 1 -l 20")
+    assert len(_dump(guest, "fifo")["history"]) == before

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Between policies: those behind a hog of an earlier one get what the floor grants."""
+
+import re
+
+import pytest
+
+from .support import SYSFS, load_policy, run_ok
+
+SECONDS = 6
+
+
+@pytest.fixture
+def floor(guest):
+    yield f"{SYSFS}/floor_runtime_us"
+    if guest.alive:
+        guest.run(f"echo 50000 >{SYSFS}/floor_runtime_us; echo 1000000 >{SYSFS}/floor_period_us")
+
+
+def _shares(guest, program, *ids: int) -> list[int]:
+    """Thousandths of one CPU that a hog of each policy gets, all on CPU 1."""
+    out = run_ok(guest, f"{program('shares_of')} {SECONDS} {' '.join(map(str, ids))}")
+    return list(map(int, re.findall(r"\d+", out)))
+
+
+def test_second_policy_gets_its_floor(guest, program, floor):
+    first, second = load_policy(guest, "fifo"), load_policy(guest, "rr")
+    hog, floored = _shares(guest, program, first, second)
+    assert 25 <= floored <= 90 and hog >= 850, (hog, floored)
+
+
+def test_each_of_three_gets_it(guest, program, floor):
+    ids = [load_policy(guest, name) for name in ("fifo", "rr", "vtime")]
+    hog, *floored = _shares(guest, program, *ids)
+    assert all(25 <= share <= 90 for share in floored) and hog >= 800, (hog, floored)
+
+
+def test_floor_follows_its_knob(guest, program, floor):
+    ids = [load_policy(guest, "fifo"), load_policy(guest, "rr")]
+    run_ok(guest, f"echo 300000 >{floor}")
+    assert 180 <= _shares(guest, program, *ids)[1] <= 300
+    run_ok(guest, f"echo 0 >{floor}")
+    assert _shares(guest, program, *ids)[1] <= 3, "proof that it is the floor that gives it"
+
+
+def test_nonsense_is_refused_fails(guest, floor):
+    assert guest.run(f"echo 2000000 >{floor}").status
+    assert run_ok(guest, f"cat {floor}").strip() == "50000"

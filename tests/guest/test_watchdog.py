@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Stalls are found, and nobody is blamed for what others did."""
+
+import pytest
+
+from .support import SYSFS, ejected, load_policy, policies, run_ok, until
+
+RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
+TIMEOUT_MS = 2000
+
+
+@pytest.fixture
+def no_shares(guest):
+    """Neither server nor throttling: hogs of higher classes leave SaaKM threads nothing."""
+    runtime = run_ok(guest, f"cat {RT_RUNTIME}").strip()
+    server = run_ok(guest, f"cat {SYSFS}/server_runtime_us").strip()
+    run_ok(guest, f"echo eject >{SYSFS}/on_violation; echo -1 >{RT_RUNTIME}; echo 0 >{SYSFS}/server_runtime_us")
+    yield
+    if guest.alive:
+        guest.run(f"echo {runtime} >{RT_RUNTIME}; echo {server} >{SYSFS}/server_runtime_us")
+
+
+def _spin(cpus: str, seconds: int, prefix: str = "") -> str:
+    # timeout(1) itself must not wait for the CPU; the thread is bound before it joins.
+    return f"timeout {seconds} taskset -c {cpus} {prefix} sh -c 'while :; do :; done'"
+
+
+@pytest.mark.parametrize("hog", ["chrt -f 10", "chrt -o 0"], ids=["rt", "fair"])
+def test_hog_is_to_blame(guest, no_shares, hog):
+    """A thread waits three times the limit, on a CPU that a higher class holds."""
+    load_policy(guest, "fifo", f"timeout_ms={TIMEOUT_MS}")
+    waits = _spin("1", 2, "saakmctl exec fifo --")
+    run_ok(guest, f"{_spin('1', 7, hog)} & sleep 0.2; {waits}; wait; true")
+    assert policies(guest)["fifo"].state == "active", ejected(guest)
+    assert policies(guest)["fifo"].new > 0
+
+
+def test_hog_of_an_earlier_policy_is_to_blame(guest, no_shares):
+    """Without the floor between policies, which see test_floor.py."""
+    run_ok(guest, f"echo 0 >{SYSFS}/floor_runtime_us")
+    load_policy(guest, "fifo", f"timeout_ms={TIMEOUT_MS}")
+    load_policy(guest, "rr", f"timeout_ms={TIMEOUT_MS}")
+    hog = _spin("1", 7, "saakmctl exec fifo --")
+    run_ok(guest, f"{hog} & sleep 0.2; {_spin('1', 2, 'saakmctl exec rr --')}; wait; true")
+    run_ok(guest, f"echo 50000 >{SYSFS}/floor_runtime_us")
+    assert [p.state for p in policies(guest).values()] == ["active", "active"], ejected(guest)
+
+
+def test_policy_is_to_blame_beside_a_hog(guest, program, watch, no_shares):
+    """The hog holds one CPU; the thread might use all, and its policy never moves it."""
+    watch.expect_violations()
+    id_ = load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
+    run_ok(guest, f"{_spin('1', 8, 'chrt -f 10')} & ")
+    guest.run(f"{program('starved')} {id_}")
+    run_ok(guest, f"saakmctl exec {id_} -- sleep 0.1 & sleep 1; true")
+    until(lambda: policies(guest)["misuser"].state == "ejected", 15, "the ejection")
+    assert ejected(guest)["misuser"].kind == "stall"
+
+
+def test_all_cpus_run_threads_of_saakm(guest, program, watch):
+    """The watchdog itself is above them."""
+    watch.expect_violations()
+    run_ok(guest, f"echo eject >{SYSFS}/on_violation")
+    load_policy(guest, "fifo", "timeout_ms=0")
+    id_ = load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
+    hogs = " & ".join(_spin(str(cpu), 9, "saakmctl exec fifo --") for cpu in range(4))
+    run_ok(guest, f"{hogs} & sleep 0.1; saakmctl exec {id_} -- sleep 0.1 & sleep 8; true")
+    # Blamed is the one that does not elect, though it is not asked much.
+    until(lambda: policies(guest)["misuser"].state == "ejected", 20, "the ejection")
+    assert policies(guest)["fifo"].state == "active"
+    run_ok(guest, "pkill -f 'while :'; true")
+
+
+def test_no_watchdog_on_request(guest, program):
+    """timeout_ms=0: starved waits much longer than the limit that others have."""
+    load_policy(guest, "fifo", "timeout_ms=300")
+    id_ = load_policy(guest, "misuser", "mode=schedule_null", "timeout_ms=0")
+    run_ok(guest, f"echo eject >{SYSFS}/on_violation; saakmctl exec {id_} -- sleep 0.1 & sleep 3")
+    assert policies(guest)["misuser"].state == "active"
+
+
+def test_busy_policy_is_not_blamed(guest, program):
+    """Many threads, all of which get their turn, beside a short limit."""
+    run_ok(guest, f"echo eject >{SYSFS}/on_violation")
+    load_policy(guest, "rr", "timeout_ms=4000")
+    run_ok(guest, f"{program('crowd')} -p rr -n 40 -l 60 -e saakm 'sleep 6'", timeout=110)
+    assert policies(guest)["rr"].state == "active", ejected(guest)
