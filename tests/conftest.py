@@ -6,6 +6,7 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="also run tests that take minutes")
+    parser.addoption("--kernel", metavar="CONFIG", help="boot this kernel in all guest tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:

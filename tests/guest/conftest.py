@@ -48,9 +48,8 @@ def _shape(item: pytest.Item) -> Shape:
         return marker.args[0] if marker else default
 
     append = item.get_closest_marker("append")
-    return Shape(
-        argument("kernel", "debug"), argument("topology", "1s4c"), append.args if append else ()
-    )
+    config = item.config.getoption("--kernel") or argument("kernel", "debug")
+    return Shape(config, argument("topology", "1s4c"), append.args if append else ())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from .support import load_policy, run_ok
 from .test_hotplug import ROUND
 
-pytestmark = pytest.mark.topology("1s2c2t")
+pytestmark = [pytest.mark.topology("1s2c2t"), pytest.mark.kernel("base")]
 
 POLICIES = ["fifo", "rr", "prio", "vtime"]
 

@@ -7,6 +7,9 @@ import pytest
 
 from .support import SYSFS, load_policy, run_ok
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 SECONDS = 6
 
 

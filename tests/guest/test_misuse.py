@@ -9,6 +9,9 @@ from saakm.errors import GuestDied, SaakmError
 
 from .support import SYSFS, last_error, policies, run_ok, until
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 PARAMETERS = "/sys/module/misuser/parameters"
 
 # mode of modules/misuser -> kind of fault, handler that is named, and why.

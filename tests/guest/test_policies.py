@@ -7,6 +7,9 @@ import pytest
 
 from .support import expect_order, load_policy, run_ok
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 # sched_prio_to_weight[] of the kernel, for the nice values used here.
 WEIGHT = {-5: 3121, 0: 1024, 3: 526, 5: 335}
 

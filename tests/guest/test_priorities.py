@@ -5,6 +5,9 @@ import pytest
 
 from .support import load_policy, policies, run_ok
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 
 def _shares(guest, program, ms, *members):
     out = run_ok(guest, f"{program('shares')} 1 {ms} {' '.join(members)}", timeout=100)

@@ -11,6 +11,9 @@ from saakm import paths
 
 from .support import load_policy, policies, run_ok
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 SOURCE = paths.REPO / "peers" / "scx_fifo"
 STATE = "/sys/kernel/sched_ext/state"
 

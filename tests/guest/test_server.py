@@ -8,6 +8,9 @@ from saakm.modules import module_file
 from .support import SYSFS, last_error, load_policy, run_ok, until
 from .test_hotplug import ROUND
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 SECONDS = 4
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 

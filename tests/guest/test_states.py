@@ -3,8 +3,13 @@
 
 import re
 
+import pytest
+
 from .recorder import STATES
 from .support import run_ok
+
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
 
 # From the design: what a thread may do next. Everything else is wrong.
 ALLOWED = {

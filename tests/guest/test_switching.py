@@ -5,6 +5,9 @@ import pytest
 
 from .support import load_policy, policies, run_ok
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 EVERY_CLASS = "other batch idle fifo:rt rr:rt deadline"
 
 

@@ -5,6 +5,9 @@ import pytest
 
 from .support import SYSFS, ejected, load_policy, policies, run_ok, until
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 TIMEOUT_MS = 2000
 

@@ -56,7 +56,7 @@ class Builder:
 
 def _config(item: pytest.Item) -> str:
     marker = item.get_closest_marker("kernel")
-    return marker.args[0] if marker else "debug"
+    return item.config.getoption("--kernel") or (marker.args[0] if marker else "debug")
 
 
 def test(

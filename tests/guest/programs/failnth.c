@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * failnth load FILE NAME PARAMETERS | fork POLICY_ID | setattr POLICY_ID
+ *
+ * Lets the first allocation of the operation fail, then the second, and so on,
+ * until it meets none that fails any more. Each time it must either succeed or
+ * say that there is no memory, and be without effect then. Prints how many
+ * allocations failed. Needs /sys/kernel/debug/failslab/ignore-gfp-wait = 0.
+ */
+#include "saakm_user.h"
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+
+#define MOST 2000
+
+static int nth_file;
+
+static void arm(int n)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%d", n);
+
+	if (pwrite(nth_file, text, length, 0) != length)
+		die("fail-nth");
+}
+
+/* True if an allocation has failed since arm(). */
+static bool disarm(void)
+{
+	char text[16] = "";
+
+	if (pread(nth_file, text, sizeof(text) - 1, 0) <= 0)
+		die("fail-nth");
+	arm(0);
+	return atoi(text) == 0;
+}
+
+static void check(int error)
+{
+	if (error && error != ENOMEM && error != EAGAIN) {
+		errno = error;
+		die("neither success nor lack of memory");
+	}
+}
+
+/* --- operations: 0 or errno --- */
+
+static const char *module_path, *module_name, *module_parameters;
+static uint32_t id;
+
+static int load(void)
+{
+	int fd = open(module_path, O_RDONLY | O_CLOEXEC);
+	int ret = fd < 0 ? -1 : syscall(SYS_finit_module, fd, module_parameters, 0);
+	int error = ret ? errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+static void unload(void)
+{
+	if (syscall(SYS_delete_module, module_name, O_NONBLOCK))
+		die("unloading %s", module_name);
+}
+
+static int fork_child(void)
+{
+	pid_t pid = fork();
+	int error = errno, status;
+
+	if (!pid)
+		_exit(0);
+	if (pid < 0)
+		return error;
+	if (waitpid(pid, &status, 0) != pid || status)
+		die("the child");
+	return 0;
+}
+
+static void nothing(void)
+{
+}
+
+static int join(void)
+{
+	return -saakm_setattr(0, SCHED_SAAKM, id, 0, 0);
+}
+
+static void leave(void)
+{
+	saakm_leave();
+}
+
+int main(int argc, char **argv)
+{
+	int (*operation)(void);
+	void (*undo)(void) = nothing;
+	int n, failed = 0;
+
+	if (argc == 5 && !strcmp(argv[1], "load")) {
+		module_path = argv[2];
+		module_name = argv[3];
+		module_parameters = argv[4];
+		operation = load;
+		undo = unload;
+	} else if (argc == 3 && !strcmp(argv[1], "fork")) {
+		operation = fork_child;
+		saakm_join(atoi(argv[2]));
+	} else if (argc == 3 && !strcmp(argv[1], "setattr")) {
+		operation = join;
+		undo = leave;
+		id = atoi(argv[2]);
+	} else {
+		die("usage: %s load FILE NAME PARAMETERS | fork ID | setattr ID", argv[0]);
+	}
+	nth_file = open("/proc/thread-self/fail-nth", O_RDWR);
+	if (nth_file < 0)
+		die("/proc/thread-self/fail-nth");
+	for (n = 1; n < MOST; n++) {
+		bool hit;
+		int error;
+
+		arm(n);
+		error = operation();
+		hit = disarm();
+		check(error);
+		if (!error)
+			undo();
+		if (!hit)
+			break;
+		failed++;
+	}
+	if (n == MOST)
+		die("no end of allocations");
+	printf("%d\n", failed);
+	return 0;
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Without memory, and with calls that make no sense: nothing is lost, nothing complains."""
+
+import re
+
+import pytest
+
+from saakm.modules import module_file
+
+from .support import SYSFS, load_policy, policies, run_ok
+
+FAILSLAB = "/sys/kernel/debug/failslab"
+SEEDS = [1, 2, 3]
+
+
+@pytest.fixture
+def failing(guest):
+    """Also allocations that may sleep can be made to fail; quietly."""
+    run_ok(guest, f"echo 0 >{FAILSLAB}/ignore-gfp-wait && echo 0 >{FAILSLAB}/verbose")
+
+
+def _failed(guest, program, arguments: str) -> int:
+    count = int(run_ok(guest, f"{program('failnth')} {arguments}", timeout=110))
+    print(f"{arguments.split()[0]}: {count} allocations failed, one after the other")
+    return count
+
+
+@pytest.mark.parametrize("policy", ["fifo", "vtime", "heir"])
+def test_load_without_memory(guest, program, failing, policy):
+    """Each allocation of insmod, the class's and the kernel's own."""
+    file = module_file(guest.kernel, policy)
+    assert _failed(guest, program, f"load {file} {policy} ''") > 5
+    assert not policies(guest)
+
+
+def test_replacement_without_memory(guest, program, failing):
+    """It happens, or it does not: the old policy goes on, or the new one has its threads."""
+    load_policy(guest, "heir")
+    run_ok(guest, "for i in 1 2 3 4 5; do saakmctl exec heir -- sleep 1000 & done; sleep 0.5")
+    file = module_file(guest.kernel, "heir").with_name("heir2.ko")
+    run_ok(guest, f"{program('failnth')} load {file} heir2 'replaces=nobody name=heir2' 2>&1; true")
+    assert policies(guest)["heir"].threads == 5
+    run_ok(guest, "pkill sleep; true")
+
+
+def test_fork_without_memory(guest, program, failing):
+    id_ = load_policy(guest, "vtime")  # has data for each thread
+    assert _failed(guest, program, f"fork {id_}") > 10
+    assert policies(guest)["vtime"].threads == 0
+
+
+def test_setattr_without_memory(guest, program, failing):
+    id_ = load_policy(guest, "vtime")
+    assert _failed(guest, program, f"setattr {id_}") >= 1
+    assert policies(guest)["vtime"].threads == 0
+
+
+def _fuzz(guest, program, seed: int, count: int) -> None:
+    ids = [load_policy(guest, name) for name in ("fifo", "rr", "vtime")]
+    out = run_ok(guest, f"{program('fuzz')} {seed} {count} {' '.join(map(str, ids))}", timeout=110)
+    calls, succeeded = map(int, re.findall(r"\d+", out))
+    assert succeeded > calls / 5, out
+    # What it may have changed.
+    run_ok(
+        guest,
+        f"cd {SYSFS}; echo 1000000 >server_period_us; echo 50000 >server_runtime_us;"
+        " echo 1000000 >floor_period_us; echo 50000 >floor_runtime_us",
+    )
+    assert all(p.threads == 0 for p in policies(guest).values())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_fuzz(guest, program, seed):
+    _fuzz(guest, program, seed, 3000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_fuzz_long(guest, program, seed):
+    _fuzz(guest, program, seed, 6000)
