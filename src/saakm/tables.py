@@ -17,5 +17,12 @@ def parse_table(text: str) -> list[dict[str, int | str]]:
     return [dict(zip(header, map(_number, row))) for row in rows]
 
 
+def parse_ejected(text: str) -> list[dict[str, str]]:
+    """Rows of /proc/saakm/ejected, whose last column, the reason, is a sentence."""
+    header, *rows = [line for line in text.splitlines() if line.strip()] or [""]
+    names = header.split()
+    return [dict(zip(names, row.split(maxsplit=len(names) - 1))) for row in rows]
+
+
 def _number(word: str) -> int | str:
     return int(word) if word.isdecimal() else word

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 import pytest
 
-from saakm.tables import parse_table
+from saakm.tables import parse_ejected, parse_table
 
 
 def test_rows_are_named_by_the_header():
@@ -29,3 +29,13 @@ def test_empty_tables():
 def test_a_row_that_does_not_fit_is_an_error():
     with pytest.raises(ValueError, match="does not fit"):
         parse_table("id name\n1 fifo extra\n")
+
+
+def test_ejected_ends_with_a_sentence():
+    text = (
+        "id  name number kind seconds handler cpu thread reason\n"
+        "3   bad  17     stall 12.345678 none 1 hackbench/412 it has been READY for 30012 ms\n"
+    )
+    (row,) = parse_ejected(text)
+    assert row["name"] == "bad" and row["reason"] == "it has been READY for 30012 ms"
+    assert parse_ejected("") == [] == parse_ejected(text.splitlines()[0])

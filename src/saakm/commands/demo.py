@@ -14,7 +14,7 @@ from rich.table import Table
 from ..errors import SaakmError
 from ..vm import Guest
 from ..vm_options import VmOptions, with_vm_options
-from .run import NO_POLICY, boot, check_policy, report_splats, under_policy
+from .run import NO_POLICY, boot, check_policy, report_ejections, report_splats, under_policy
 
 WORKLOAD = ["hackbench", "-g", "4", "-l", "200"]
 _NEXT = """\
@@ -72,12 +72,13 @@ def demo(
             guest.load(policy)
             runs.append(measure(guest, policy, vm.timeout))
         report_splats(guest)
+        ejected = report_ejections(guest)
         boot_seconds = guest.boot_seconds
     if as_json:
         print(json.dumps([{**asdict(run), "doubts": run.doubts} for run in runs], indent=2))
     else:
         _report(runs, boot_seconds, time.monotonic() - started)
-    if any(run.doubts for run in runs):
+    if ejected or any(run.doubts for run in runs):
         raise typer.Exit(1)
 
 

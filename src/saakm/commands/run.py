@@ -12,6 +12,7 @@ from .. import paths
 from ..errors import SaakmError
 from ..modules import policies
 from ..progress import meter
+from ..tables import parse_ejected
 from ..vm import Guest
 from ..vm_options import VmOptions, with_vm_options
 
@@ -51,13 +52,30 @@ def report_splats(guest: Guest) -> None:
         print(f"saakm: the kernel complained:\n{splat}", file=sys.stderr)
 
 
+def report_ejections(guest: Guest) -> bool:
+    """Tells if a policy lost its threads to fair: what ran then was not what was asked for."""
+    found = parse_ejected(guest.run("cat /proc/saakm/ejected 2>/dev/null").stdout)
+    for end in found:
+        print(
+            f"saakm: policy '{end['name']}' was ejected ({end['kind']}) in {end['handler']}: "
+            f"{end['reason']}\n"
+            "  why:  its threads went on under the fair class, so this was no run under the policy\n"
+            f"  next: docs/reference/safety.md on '{end['kind']}'; saakm shell, then saakmctl dump",
+            file=sys.stderr,
+        )
+    return bool(found)
+
+
 @with_vm_options
 def run(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help="A directory of policies/; none for EEVDF.")],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
 ) -> None:
-    """Run a command under a policy in a guest; its output and status are the command's."""
+    """Run a command under a policy in a guest; its output and status are the command's.
+
+    If the policy is ejected meanwhile, that is said, and success becomes status 1.
+    """
     check_policy(policy)
     with boot(vm) as guest:
         if policy not in NO_POLICY:
@@ -66,4 +84,5 @@ def run(
         here = f"cd {shlex.quote(str(Path.cwd()))} 2>/dev/null\n"
         result = guest.run(here + under_policy(policy, command), vm.timeout, stream=True)
         report_splats(guest)
-    raise typer.Exit(result.status)
+        failed = report_ejections(guest)
+    raise typer.Exit(result.status or int(failed))
