@@ -10,6 +10,9 @@ from saakm.errors import SaakmError
 
 from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
 
+# The whole zoo once more, in one test, on the debug kernel.
+pytestmark = pytest.mark.kernel("base")
+
 DUMP = "/sys/kernel/debug/saakm/dump"
 
 # mode of modules/misuser -> kind, number, handler, reason, program that leads into it.
@@ -71,11 +74,9 @@ def _ejected(guest):
     return ejected(guest)["misuser"]
 
 
-@pytest.mark.parametrize("mode", ZOO)
-def test_zoo(guest, program, watch, neighbour, mode):
-    watch.expect_violations()
+def _make_fault(guest, program, mode: str) -> None:
+    """Loads the misuser and leads it into its fault; checks how it ended."""
     kind, number, handler, reason, victims = ZOO[mode]
-    run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
     parameters = [f"mode={mode}"]
     if kind == "stall":
         parameters.append("timeout_ms=1000")
@@ -92,11 +93,32 @@ def test_zoo(guest, program, watch, neighbour, mode):
     assert (end.kind, end.number) == (kind, number), end
     assert re.fullmatch(handler, end.handler), end
     assert re.search(reason, end.reason), end
-    told = guest.console()[watch.since :]
-    assert f"saakm: policy misuser ejected ({kind})" in told and "saakm: to fix it: " in told
     if mode == "schedule_foreign":
         run_ok(guest, "kill $(cat /tmp/foreign)")
+    if mode == "prepare_offline":
+        run_ok(guest, "echo 1 >/sys/devices/system/cpu/cpu3/online")
+
+
+@pytest.mark.parametrize("mode", ZOO)
+def test_zoo(guest, program, watch, neighbour, mode):
+    watch.expect_violations()
+    run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
+    _make_fault(guest, program, mode)
+    told = guest.console()[watch.since :]
+    assert f"saakm: policy misuser ejected ({ZOO[mode][0]})" in told and "saakm: to fix it: " in told
     neighbour()
+
+
+@pytest.mark.kernel("debug")
+@pytest.mark.limit(300)
+def test_zoo_with_the_kernels_checks(guest, program, watch):
+    watch.expect_violations(least=len(ZOO))
+    load_policy(guest, "rr")
+    run_ok(guest, f"echo eject >{SYSFS}/on_violation; echo 500 >{SYSFS}/handler_limit_ms")
+    for mode in ZOO:
+        _make_fault(guest, program, mode)
+        guest.unload("misuser")
+    run_ok(guest, "hackbench -g 4 -l 10")
 
 
 @pytest.mark.parametrize("handler", HANDLERS)

@@ -181,6 +181,7 @@ void saakm_trigger_balance(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
+	rq->saakm.ticks++;
 	saakm_sample();
 	if (!cpu_active(cpu_of(rq)))
 		return;

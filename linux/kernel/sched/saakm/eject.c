@@ -280,7 +280,8 @@ static struct saakm_policy *saakm_calling(void)
 	const void *subject = raw_cpu_read(saakm_context.subject);
 
 	if (handler == SAAKM_H_none)
-		return raw_cpu_read(saakm_context.balancing);
+		return raw_cpu_read(saakm_context.balancing) ?
+			raw_cpu_read(saakm_context.balancer) : NULL;
 	if (saakm_is_core_event(handler))
 		return (struct saakm_policy *)subject;
 	return ((const struct task_struct *)subject)->saakm.policy;

@@ -49,20 +49,6 @@ enum saakm_handler {
 extern const char * const saakm_handler_names[SAAKM_NR_HANDLERS];
 extern const char * const saakm_state_names[SAAKM_NR_STATES];
 
-/*
- * What this CPU is doing: the handler, and the thread that it is about or, for
- * events of cores, the policy.
- */
-struct saakm_context {
-	const void	*subject;
-	u32		calls;		/* the watchdog tells one long call by it */
-	u8		handler;
-	/* Interrupts come in between: the handler above may be an event of theirs. */
-	struct saakm_policy *balancing;
-};
-
-DECLARE_PER_CPU(struct saakm_context, saakm_context);
-
 static inline bool saakm_is_core_event(enum saakm_handler handler)
 {
 	return handler >= SAAKM_H_schedule && handler <= SAAKM_H_core_exit;
@@ -84,7 +70,6 @@ static __always_inline void saakm_enter(const struct saakm_policy *policy,
 
 	__this_cpu_write(saakm_context.subject, subject);
 	__this_cpu_write(saakm_context.handler, handler);
-	__this_cpu_inc(saakm_context.calls);
 	if (static_branch_unlikely(&saakm_observed))
 		saakm_observe_call(policy, handler, p, cpu);
 }
@@ -135,9 +120,10 @@ static __always_inline void saakm_core_event(struct saakm_policy *policy, int cp
 static inline void saakm_balance_event(struct saakm_policy *policy, int cpu,
 				       enum saakm_handler handler, saakm_core_fn call)
 {
-	__this_cpu_write(saakm_context.balancing, policy);
+	__this_cpu_write(saakm_context.balancer, policy);
+	__this_cpu_write(saakm_context.balancing, true);
 	saakm_core_event(policy, cpu, handler, call);
-	__this_cpu_write(saakm_context.balancing, NULL);
+	__this_cpu_write(saakm_context.balancing, false);
 }
 
 /*

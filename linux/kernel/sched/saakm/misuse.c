@@ -172,11 +172,8 @@ void saakm_lost_queue(struct task_struct *p)
  * lock, or leave with the lock held; so the call returns at once, as if the
  * thread had been woken. An election that was due is asked for anew.
  */
-bool saakm_sleeps_in_handler(void)
+void saakm_slept_in_handler(void)
 {
-	if (likely(raw_cpu_read(saakm_context.handler) == SAAKM_H_none &&
-		   !raw_cpu_read(saakm_context.balancing)))
-		return false;
 	saakm_violation(SAAKM_EXIT_SLEEP, NULL, current, "%s slept",
 			saakm_handler_names[raw_cpu_read(saakm_context.handler)]);
 	__set_current_state(TASK_RUNNING);
@@ -185,5 +182,4 @@ bool saakm_sleeps_in_handler(void)
 		clear_preempt_need_resched();
 		irq_work_queue(&this_rq()->saakm.kick);
 	}
-	return true;
 }

@@ -8,6 +8,7 @@
 struct saakm_cpu {
 	unsigned int		nr_running;
 	bool			nohz_kicked;	/* balance for idle cores too */
+	u32			ticks;		/* stands still with interrupts off */
 	/* Masks of the policies that have a runnable thread here. */
 	u64			active;
 	/* Mask of the policy that is asked first, until when: see floor.c. */

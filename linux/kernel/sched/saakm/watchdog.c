@@ -4,11 +4,12 @@
  * that do not return.
  *
  * It has two halves. Samples are taken by whichever CPU's tick comes first:
- * who holds each CPU, and is it in the same call of a handler as at the last
- * one? No clock is read for a handler. The patrol, a work item, looks at all
- * threads that wait. From a thread's wait it subtracts the samples in which all
- * the CPUs that it may use were held by higher classes or by policies that go
- * before its own: that is not its policy's fault.
+ * who holds each CPU, and has it been in a handler, without a tick, since the
+ * last one? Nothing is counted or timed for a handler. (Those that run with
+ * interrupts on are left to the soft lockup detector.) The patrol, a work item,
+ * looks at all threads that wait. From a thread's wait it subtracts the samples
+ * in which all the CPUs that it may use were held by higher classes or by
+ * policies that go before its own: that is not its policy's fault.
  */
 
 #define SAAKM_TIMEOUT_MS	30000
@@ -25,7 +26,7 @@ static u8 saakm_sample_periods[SAAKM_SAMPLES];
 
 struct saakm_call_watch {
 	unsigned long	since;		/* jiffies */
-	u32		calls;
+	u32		ticks;
 };
 
 static DEFINE_PER_CPU(struct saakm_call_watch, saakm_call_watch);
@@ -79,11 +80,11 @@ static void saakm_sample_call(int cpu)
 {
 	const struct saakm_context *context = per_cpu_ptr(&saakm_context, cpu);
 	struct saakm_call_watch *watch = per_cpu_ptr(&saakm_call_watch, cpu);
-	u32 calls = READ_ONCE(context->calls);
+	u32 ticks = READ_ONCE(cpu_rq(cpu)->saakm.ticks);
 	unsigned int ms;
 
-	if (READ_ONCE(context->handler) == SAAKM_H_none || calls != watch->calls) {
-		watch->calls = calls;
+	if (READ_ONCE(context->handler) == SAAKM_H_none || ticks != watch->ticks) {
+		watch->ticks = ticks;
 		watch->since = jiffies;
 		return;
 	}
