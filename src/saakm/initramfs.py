@@ -1,74 +1,140 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A guest without files of the host: one static program and some modules.
+"""A guest without the host's file system: one static program and some files.
 
 Seeded and with a clock that counts instructions, such a run is repeated to the
 bit; one on the host's root file system is not.
 """
 
+import contextlib
+import os
+import re
 import shutil
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import paths
 from .errors import GuestDied, GuestHung
+from .kernel import hash_files
 from .process import run_logged, tail
 
-_QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg -icount shift=0,sleep=off -m 512"
+_QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg -icount shift=0,sleep=off"
 _QEMU += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
+_CFLAGS = ["-O2", "-static", "-pthread", "-Wall", "-Werror"]
+_POLL_SECONDS = 0.2
 
 
 def compile_static(source: Path) -> Path:
-    program = paths.CACHE / "programs" / source.stem
-    program.parent.mkdir(parents=True, exist_ok=True)
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+    """The program of one C file, or of all those in a directory."""
+    files = sorted(source.glob("*.[ch]")) if source.is_dir() else [source]
+    digest = hash_files(files, source.parent, *_CFLAGS)[:16]
+    program = paths.CACHE / "programs" / f"{source.stem}-{digest}"
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        scratch = program.with_suffix(f".{os.getpid()}")
+        code = [str(file) for file in files if file.suffix == ".c"]
         run_logged(
-            ["gcc", "-O2", "-static", "-Wall", "-Werror", "-o", str(program), str(source)],
+            ["gcc", *_CFLAGS, "-o", str(scratch), *code],
             paths.LOGS / f"{source.stem}.log",
             f"compiling {source.name}",
         )
+        scratch.rename(program)
     return program
 
 
-def _pack(directory: Path, program: Path, files: list[Path]) -> Path:
+def with_libraries(program: Path) -> dict[str, Path]:
+    """What a dynamic program needs, by its place in the guest: itself in /, the rest as here."""
+    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True)
+    libraries = re.findall(r"(/\S+) \(0x", listed.stdout)
+    return {program.name: program, **{path.lstrip("/"): Path(path) for path in libraries}}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is run: everything that decides the outcome, to the instruction."""
+
+    vmlinux: Path
+    program: Path
+    files: dict[str, Path] = field(default_factory=dict)  # by their place in the guest
+    append: str = ""
+    cpus: int = 1
+    seed: int = 1
+    memory: int = 512  # MiB
+    plugin: str = ""  # a plugin of TCG, with its arguments
+
+
+def run(machine: Machine, on_line: Callable[[str], None] | None = None,
+        timeout: float = 300) -> str:
+    """The console's text; the program has to power off."""
+    with tempfile.TemporaryDirectory(prefix="saakm-") as name:
+        image = _pack(Path(name), machine)
+        console, errors = Path(name) / "console", Path(name) / "errors"
+        with errors.open("w") as stderr:
+            child = subprocess.Popen(_command(machine, image, console), stdin=subprocess.DEVNULL,
+                                     stderr=stderr)
+            try:
+                _follow(child, console, on_line, timeout)
+            finally:
+                child.kill()
+                child.wait()
+        text = console.read_text(errors="replace") if console.exists() else ""
+        if child.returncode or "Kernel panic" in text:
+            raise GuestDied(
+                f"the guest died (QEMU ended with status {child.returncode})",
+                errors.read_text(errors="replace").strip() or "its console says why",
+                "try the policy with saakm run --config debug",
+                tail(console),
+            )
+        return text
+
+
+def _command(machine: Machine, image: Path, console: Path) -> list[str]:
+    command = _QEMU.split()
+    command += ["-m", str(machine.memory), "-smp", str(machine.cpus), "-seed", str(machine.seed)]
+    if machine.plugin:
+        command += ["-plugin", machine.plugin]
+    command += ["-serial", f"file:{console}", "-kernel", str(machine.vmlinux)]
+    command += ["-initrd", str(image), "-append"]
+    return [*command, f"console=ttyS0 quiet panic=-1 mitigations=off {machine.append}"]
+
+
+def _pack(directory: Path, machine: Machine) -> Path:
     root, image = directory / "root", directory / "initrd"
+    for place, file in {"init": machine.program, **machine.files}.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, root / place)
     for name in ("proc", "sys", "dev"):
-        (root / name).mkdir(parents=True)
-    shutil.copy(program, root / "init")
-    for file in files:
-        shutil.copy(file, root)
-    names = sorted(str(path.relative_to(root)) for path in root.rglob("*"))
+        (root / name).mkdir()
+    # The guest shall not see when or in which order this was written.
+    inside = sorted(root.rglob("*"))
+    for path in inside:
+        os.utime(path, (0, 0))
+    names = [str(path.relative_to(root)) for path in inside]
     command = ["cpio", "-o", "-H", "newc", "--quiet", "--reproducible", "-D", str(root)]
     with image.open("wb") as out:
         subprocess.run(command, input="\n".join(names).encode(), stdout=out, check=True)
     return image
 
 
-def run(vmlinux: Path, program: Path, files: list[Path], append: str, *, cpus: int = 1,
-        seed: int = 1, timeout: float = 300) -> str:
-    """The console's text; the program has to power off."""
-    with tempfile.TemporaryDirectory() as name:
-        image = _pack(Path(name), program, files)
-        console = Path(name) / "console"
-        command = _QEMU.split()
-        command += ["-smp", str(cpus), "-seed", str(seed), "-serial", f"file:{console}"]
-        command += ["-kernel", str(vmlinux), "-initrd", str(image), "-append"]
-        command += [f"console=ttyS0 quiet panic=-1 mitigations=off {append}"]
-        try:
-            status = subprocess.run(command, timeout=timeout, check=False).returncode
-        except subprocess.TimeoutExpired as error:
+def _follow(child: subprocess.Popen, console: Path, on_line: Callable[[str], None] | None,
+            timeout: float) -> None:
+    """Until QEMU ends; hands over each whole line of the console as it comes."""
+    deadline, seen, ended = time.monotonic() + timeout, 0, False
+    while not ended:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_POLL_SECONDS)
+            ended = True
+        if not ended and time.monotonic() > deadline:
             raise GuestHung(
                 f"the guest did not end within {timeout:.0f} s",
                 "it hangs, or this machine is very busy",
-                "try again with a longer --timeout",
-                tail(console),
-            ) from error
-        text = console.read_text(errors="replace")
-        if status or "Kernel panic" in text:
-            raise GuestDied(
-                f"the guest died (QEMU ended with status {status})",
-                "its console says why",
-                "try the policy with saakm run --config debug",
+                "try again when the machine is less busy, or with fewer operations",
                 tail(console),
             )
-        return text
+        lines = console.read_text(errors="replace").split("\n") if console.exists() else [""]
+        for line in lines[seen:-1] if on_line else []:
+            on_line(line)
+        seen = len(lines) - 1

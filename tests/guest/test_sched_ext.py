@@ -1,32 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """SaaKM beside sched_ext, with the scheduler of peers/scx_fifo."""
 
-import hashlib
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from saakm import paths
+from saakm import peers
 
 from .support import load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
 
-SOURCE = paths.REPO / "peers" / "scx_fifo"
 STATE = "/sys/kernel/sched_ext/state"
 
 
 @pytest.fixture(scope="session")
 def scx_fifo() -> Path:
-    digest = hashlib.sha256()
-    for file in sorted(SOURCE.iterdir()):
-        digest.update(file.read_bytes())
-    out = paths.CACHE / "tests" / f"scx_fifo-{digest.hexdigest()[:16]}"
-    out.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["make", "-s", "-C", SOURCE, f"OUT={out}"], check=True)
-    return out / "scx_fifo"
+    return peers.build("scx_fifo")
 
 
 @pytest.fixture(params=["", "-p"], ids=["full", "partial"])

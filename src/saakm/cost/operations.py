@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is measured. The code of each operation is in guest/cost."""
+
+from dataclasses import dataclass
+
+from .. import modules
+from ..errors import SaakmError
+
+# These need no module of ours.
+CLASSES = ("eevdf", "sched_fifo")
+PEERS = ("scx_fifo",)
+
+
+@dataclass(frozen=True)
+class Operation:
+    what: str
+    cpus: int = 1  # at least
+
+
+# In the order in which a guest runs them.
+OPERATIONS = {
+    "pipe": Operation("round trip through two pipes between processes on one CPU: "
+                      "two wakeups, two switches"),
+    "pipe2": Operation("the same between two CPUs, instructions of both", cpus=2),
+    "futex": Operation("round trip through two futexes between threads on one CPU"),
+    "eventfd": Operation("round trip through two eventfds between processes on one CPU"),
+    "yield": Operation("sched_yield() between two threads, or more with --runnable"),
+    "sleep": Operation("a sleep until a timer on an otherwise idle CPU: "
+                       "block, go idle, wake up, less the idling itself"),
+    "newidle": Operation("the part of it until the CPU is idle: block, find nothing to run"),
+    "tick": Operation("a timer tick that interrupts a running thread"),
+    "fork": Operation("fork, exit and wait"),
+    "exec": Operation("a static program replaces itself, including its start"),
+    "setattr": Operation("sched_setattr() out of the scheduler and in again; "
+                         "EEVDF and sched_ext: to another policy of the same class and back"),
+    "migration": Operation("sched_setaffinity() to the other CPU and back", cpus=2),
+}
+
+
+def chosen_operations(text: str, cpus: int) -> list[str]:
+    """Of a comma list; all that the machine has CPUs for when it is empty."""
+    if not text:
+        return [name for name, operation in OPERATIONS.items() if operation.cpus <= cpus]
+    names = _words(text)
+    for name in names:
+        if name not in OPERATIONS:
+            raise SaakmError(f"there is no operation '{name}'",
+                             f"there are {', '.join(OPERATIONS)}",
+                             "saakm cost --op NAME[,NAME]")
+        if OPERATIONS[name].cpus > cpus:
+            raise SaakmError(f"{name} cannot be measured on {cpus} CPU",
+                             f"it needs {OPERATIONS[name].cpus} CPUs",
+                             f"add --cpus {OPERATIONS[name].cpus}")
+    return [name for name in OPERATIONS if name in names]
+
+
+def chosen_schedulers(text: str, patched: bool) -> list[str]:
+    """Of a comma list; all that the kernel has when it is empty."""
+    known = [*CLASSES, *PEERS, *(modules.policies() if patched else [])]
+    names = _words(text) or (known if patched else list(CLASSES))
+    for name in names:
+        if name not in known:
+            raise SaakmError(f"there is no scheduler '{name}' to measure",
+                             f"there are {', '.join(known)}",
+                             "saakm cost --schedulers NAME[,NAME]")
+    return names
+
+
+def _words(text: str) -> list[str]:
+    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))

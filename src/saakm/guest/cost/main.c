@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The first process of the measuring guest: loads modules, runs each operation
+ * in a process of its own, prints "RESULT operation instructions", powers off.
+ *
+ * Arguments, from the kernel command line: scheduler=NAME (eevdf, sched_fifo,
+ * scx_fifo or a policy), modules=a.ko,b.ko, operations=a,b, scale=PERCENT (of
+ * the usual number of rounds), runnable=N (more threads that yield), switches=1
+ * (the checks of /sys/kernel/saakm on).
+ */
+#define _GNU_SOURCE
+#include "cost.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct operation {
+	const char *name;
+	double (*run)(long rounds);
+	long rounds;
+};
+
+/* Always in this order: what ran before leaves traces of some instructions. */
+static const struct operation operations[] = {
+	{ "pipe",	run_pipe,	20000 },
+	{ "pipe2",	run_pipe2,	10000 },
+	{ "futex",	run_futex,	20000 },
+	{ "eventfd",	run_eventfd,	20000 },
+	{ "yield",	run_yield,	40000 },
+	{ "sleep",	run_sleep,	4000 },
+	{ "newidle",	run_newidle,	200 },
+	{ "tick",	run_tick,	100 },
+	{ "fork",	run_fork,	1000 },
+	{ "exec",	run_exec,	400 },
+	{ "setattr",	run_setattr,	10000 },
+	{ "migration",	run_migration,	4000 },
+};
+
+void die(const char *what)
+{
+	printf("ERROR %s: %m\n", what);
+	fflush(stdout);
+	reboot(RB_POWER_OFF);
+	_exit(1);
+}
+
+void pin(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		die("sched_setaffinity");
+}
+
+long number(const char *variable, long otherwise)
+{
+	char *text = getenv(variable);
+
+	return text ? atol(text) : otherwise;
+}
+
+static void set(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		die(path);
+	close(fd);
+}
+
+static int is_wanted(const char *name)
+{
+	char list[512], *word;
+
+	snprintf(list, sizeof(list), "%s", getenv("operations") ?: "pipe");
+	for (word = strtok(list, ","); word; word = strtok(NULL, ","))
+		if (!strcmp(word, name))
+			return 1;
+	return 0;
+}
+
+static void measure(const struct operation *operation)
+{
+	long rounds = operation->rounds * number("scale", 100) / 100;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		double result;
+
+		pin(0);
+		choose(JOIN);
+		result = operation->run(rounds > 1 ? rounds : 1);
+		check_scheduler();
+		printf("RESULT %s %.2f\n", operation->name, result);
+		fflush(stdout);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		die(operation->name);
+	/* Its threads' remains (RCU) belong to nobody else's figures. */
+	usleep(300000);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[0], EXEC_LINK))
+		return exec_link(argv);
+	mount("proc", "/proc", "proc", 0, NULL);
+	mount("sysfs", "/sys", "sysfs", 0, NULL);
+	if (getenv("modules"))
+		load_modules(getenv("modules"));
+	if (getenv("switches")) {
+		set("/sys/kernel/saakm/check_transitions", "1");
+		set("/sys/kernel/saakm/log_violations", "1");
+	}
+	if (number("runnable", 0))
+		set("/proc/sys/kernel/threads-max", "100000");
+	start_scheduler();
+	pin(0);
+	/* Boot work (RCU, deferred initialisation) would be measured too. */
+	sleep(3);
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if (is_wanted(operations[i].name))
+			measure(&operations[i]);
+	sync();
+	reboot(RB_POWER_OFF);
+	return 0;
+}
