@@ -2,93 +2,122 @@
 """saakm cost: what a scheduling decision costs, in instructions."""
 
 import json
-import re
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from .. import initramfs, kernel, modules, paths
+from ..cost import baseline as baselines
+from ..cost import picture, show
+from ..cost.baseline import Baseline
+from ..cost.measure import Conditions, Row, as_json, measure
+from ..cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
+from ..cost.target import Target, find_target
 from ..errors import SaakmError
 from ..progress import meter
 
-# No policy is loaded for these.
-_CLASSES = ("eevdf", "sched_fifo")
-_DEFAULT = "eevdf,sched_fifo,fifo,rr,prio,vtime"
-
-
-@dataclass(frozen=True)
-class Row:
-    """Instructions of a pipe round trip: two wakeups and two switches, on one CPU."""
-
-    scheduler: str
-    operation: str
-    instructions: float
-    loaded: list[str]
+_MOST_CPUS = 64
+_MOST_RUNNABLE = 10000
 
 
 def cost(
+    op: Annotated[
+        str, typer.Option("--op", help=f"Comma list: {', '.join(OPERATIONS)}.", show_default="all")
+    ] = "",
     schedulers: Annotated[
-        str, typer.Option("--schedulers", help="Comma list: eevdf, sched_fifo, policies.")
-    ] = _DEFAULT,
+        str,
+        typer.Option("--schedulers", show_default="all",
+                     help="Comma list: eevdf, sched_fifo, scx_fifo, policies."),
+    ] = "",
+    cpus: Annotated[int, typer.Option("--cpus", min=1, max=_MOST_CPUS)] = 2,
+    seed: Annotated[int, typer.Option("--seed", help="The first seed.")] = 1,
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=1, help="Replicates, each with another seed.")
+    ] = 1,
+    runnable: Annotated[
+        int,
+        typer.Option("--runnable", min=0, max=_MOST_RUNNABLE,
+                     help="More runnable threads on the CPU; for yield alone."),
+    ] = 0,
     load: Annotated[
         str, typer.Option("--load", help="Policies to load besides, without threads.")
     ] = "",
-    vmlinux: Annotated[
-        Path | None, typer.Option("--kernel", help="Another vmlinux, to compare with.")
-    ] = None,
-    rounds: Annotated[int, typer.Option("--rounds", help="Round trips.")] = 20000,
-    cpus: Annotated[int, typer.Option("--cpus", help="Number of CPUs.")] = 1,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, another replicate.")] = 1,
     switches: Annotated[
         bool, typer.Option("--switches", help="With the checks of /sys/kernel/saakm on.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    scale: Annotated[
+        int, typer.Option("--scale", min=1, help="Per cent of the usual number of rounds.")
+    ] = 100,
+    vmlinux: Annotated[
+        Path | None,
+        typer.Option("--kernel", help="Another vmlinux, in its build directory."),
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", help="Measure what this file has; fail if more than 1 % dearer."),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None, typer.Option("--write-baseline", help="Write such a file.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Draw a picture.")] = None,
+    png: Annotated[Path | None, typer.Option("--png", help="Draw a picture.")] = None,
+    json_rows: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:
-    """Measure a pipe round trip in executed instructions, one boot a scheduler."""
-    built = kernel.build_kernel("base")
-    modules.build_modules(built)
-    program = initramfs.compile_static(paths.GUEST_FILES / "cost_init.c")
-    names = schedulers.split(",")
-    besides = [name for name in load.split(",") if name]
+    """Count the executed instructions of scheduling operations, one boot a scheduler."""
+    before = baselines.read(baseline) if baseline else None
+    conditions = Conditions(cpus, runnable, switches, _besides(load), scale)
+    numbers = list(range(seed, seed + seeds))
+    if before:
+        # Without its conditions the file would have nothing to compare.
+        conditions, numbers = before.conditions, before.seeds
+    operations = _operations(op, conditions, before)
+    target = find_target(vmlinux)
+    if before and not write_baseline:
+        baselines.refuse_another_kernel(baseline, before, target.identity)
+    names = (before.schedulers if before and not schedulers
+             else chosen_schedulers(schedulers, target.patched))
+    rows = _measure(target, names, operations, conditions, numbers)
+    console = Console(stderr=json_rows)
+    if json_rows:
+        print(json.dumps(as_json(rows), indent=2))
+    else:
+        show.show(rows, console)
+    if pictures := [path for path in (svg, png) if path]:
+        picture.draw(rows, pictures)
+    if write_baseline:
+        baselines.write(write_baseline, target.identity, rows)
+    if before:
+        found = baselines.changes(before, rows)
+        show.show_changes(found, console)
+        if not write_baseline:
+            baselines.refuse_dearer(baseline, found)
+
+
+def _besides(load: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in load.split(",") if name))
+
+
+def _operations(text: str, conditions: Conditions, before: Baseline | None) -> list[str]:
+    if before and not text:
+        return before.operations
+    if conditions.runnable and not text:
+        text = "yield"
+    names = chosen_operations(text, conditions.cpus)
+    if conditions.runnable and names != ["yield"]:
+        raise SaakmError(
+            f"--runnable says nothing about {names[0]}",
+            "a policy may let the other threads run in between, and their work would be counted",
+            "saakm cost --op yield --runnable " + str(conditions.runnable),
+        )
+    return names
+
+
+def _measure(target: Target, names: list[str], operations: list[str], conditions: Conditions,
+             seeds: list[int]) -> list[Row]:
     rows = []
-    with meter("measuring", len(names)) as progress:
+    with meter("measuring", len(names) * len(seeds) * len(operations)) as progress:
         for name in names:
             progress.describe(name)
-            loaded = besides + ([name] if name not in (*_CLASSES, *besides) else [])
-            files = [modules.module_file(built, policy) for policy in loaded]
-            append = f"scheduler={name} rounds={rounds}" + (" switches=1" if switches else "")
-            if files:
-                append += " modules=" + ",".join(file.name for file in files)
-            text = initramfs.run(vmlinux or built.vmlinux, program, files, append, cpus=cpus, seed=seed)
-            rows.append(Row(name, "pipe round trip", _result(name, text), loaded))
-            progress.advance()
-    if as_json:
-        print(json.dumps([asdict(row) for row in rows], indent=2))
-    else:
-        _report(rows)
-
-
-def _result(name: str, text: str) -> float:
-    if match := re.search(r"^RESULT ([\d.]+)", text, re.M):
-        return float(match[1])
-    said = re.search(r"^ERROR (.*)", text, re.M)
-    raise SaakmError(
-        f"{name} could not be measured",
-        said[1].strip() if said else "the guest printed no result:\n" + text[-2000:],
-        "try it by hand: saakm run " + name + " -- true",
-    )
-
-
-def _report(rows: list[Row]) -> None:
-    base = next((row for row in rows if row.scheduler == "sched_fifo"), rows[0])
-    table = Table(title="instructions per pipe round trip on one CPU")
-    for column in ("scheduler", "loaded", "instructions", f"to {base.scheduler}"):
-        table.add_column(column, justify="right" if column[0] in "it" else "left")
-    for row in rows:
-        table.add_row(row.scheduler, " ".join(row.loaded), f"{row.instructions:,.0f}",
-                      f"{row.instructions / base.instructions:.3f}")
-    Console().print(table)
+            rows += measure(target, name, operations, conditions, seeds, progress.advance)
+    return rows

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm cost without a guest: choices, the guest's words, baselines, pictures."""
+
+import dataclasses
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from saakm import initramfs, paths
+from saakm.cost import baseline, picture, show
+from saakm.cost.measure import Conditions, Row, loaded_policies, results
+from saakm.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
+from saakm.cost.target import find_target
+from saakm.errors import SaakmError
+
+IDENTITY = {"kernel": "6.12.117", "compiler": "gcc 12"}
+
+
+def row(scheduler="fifo", operation="pipe", instructions=8000.0, **more):
+    values = {"spread": 0.0, "cpus": 2, "seeds": [1], "values": [instructions], **more}
+    return Row(scheduler, operation, instructions, **values)
+
+
+# --- what is measured ---
+
+
+def test_operations_are_taken_in_the_order_in_which_they_run():
+    assert chosen_operations("yield,pipe,yield", 1) == ["pipe", "yield"]
+
+
+def test_one_cpu_is_measured_without_the_operations_that_need_two():
+    assert set(chosen_operations("", 2)) - set(chosen_operations("", 1)) == {"pipe2", "migration"}
+    with pytest.raises(SaakmError, match="cannot be measured on 1 CPU"):
+        chosen_operations("pipe2", 1)
+
+
+def test_unknown_names_are_refused_with_the_known_ones():
+    with pytest.raises(SaakmError) as error:
+        chosen_operations("pipe,nosuch", 2)
+    assert "'nosuch'" in str(error.value) and "futex" in error.value.why
+    with pytest.raises(SaakmError, match="no scheduler 'nosuch'"):
+        chosen_schedulers("nosuch", patched=True)
+
+
+def test_an_unpatched_kernel_has_only_the_classes():
+    assert chosen_schedulers("", patched=False) == ["eevdf", "sched_fifo"]
+    assert {"eevdf", "scx_fifo", "fifo", "vtime"} <= set(chosen_schedulers("", patched=True))
+    with pytest.raises(SaakmError, match="no scheduler 'fifo'"):
+        chosen_schedulers("fifo", patched=False)
+
+
+def test_the_guest_knows_every_operation():
+    code = (paths.GUEST_FILES / "cost" / "main.c").read_text()
+    assert [line.split('"')[1] for line in code.splitlines() if "run_" in line and '{ "' in line] == [
+        *OPERATIONS
+    ]
+
+
+def test_a_policy_is_loaded_once():
+    assert loaded_policies("fifo", Conditions(besides=("rr",))) == ["rr", "fifo"]
+    assert loaded_policies("fifo", Conditions(besides=("fifo",))) == ["fifo"]
+    assert loaded_policies("scx_fifo", Conditions()) == []
+
+
+def test_a_kernel_is_known_by_its_banner(tmp_path):
+    vmlinux = tmp_path / "vmlinux"
+    vmlinux.write_bytes(b"\0Linux version 6.12.9 (me@here) (gcc (Debian) 12, GNU ld 2) #3 SMP today\n\0")
+    target = find_target(vmlinux)
+    assert target.identity == {"kernel": "6.12.9", "compiler": "gcc (Debian) 12, GNU ld 2"}
+    assert not target.patched
+    vmlinux.write_bytes(b"MZ")
+    with pytest.raises(SaakmError, match="is not a kernel"):
+        find_target(vmlinux)
+
+
+# --- what the guest says ---
+
+
+def test_results_are_found_among_the_kernels_words():
+    text = "booting\nRESULT pipe 8000.25\r\n[1.0] noise\nRESULT yield 1500.00\n"
+    assert results("fifo", ["pipe", "yield"], text) == {"pipe": 8000.25, "yield": 1500.0}
+
+
+def test_a_missing_result_says_which_and_why():
+    with pytest.raises(SaakmError) as error:
+        results("fifo", ["pipe", "yield"], "RESULT pipe 8000.25\nERROR fork: Out of memory\n")
+    assert "yield" in error.value.what and error.value.why == "fork: Out of memory"
+    with pytest.raises(SaakmError):
+        results("fifo", ["pipe"], "")
+
+
+def test_the_measuring_program_compiles_without_a_warning():
+    assert initramfs.compile_static(paths.GUEST_FILES / "cost").exists()
+
+
+# --- baselines ---
+
+
+def test_a_baseline_comes_back_as_it_was_written(tmp_path):
+    file = tmp_path / "new" / "base.json"
+    rows = [row(loaded=["rr", "fifo"]), row("rr", loaded=["rr"])]
+    baseline.write(file, IDENTITY, rows)
+    back = baseline.read(file)
+    assert (back.identity, back.rows) == (IDENTITY, rows)
+    assert back.conditions.besides == ("rr",) and back.schedulers == ["fifo", "rr"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": []}', '{"rows": [{"no": 1}]}'])
+def test_what_is_no_baseline_is_refused(tmp_path, text):
+    file = tmp_path / "base.json"
+    file.write_text(text)
+    with pytest.raises(SaakmError, match="is not a baseline"):
+        baseline.read(file)
+
+
+def test_a_baseline_that_is_not_there_says_how_to_write_it(tmp_path):
+    with pytest.raises(SaakmError) as error:
+        baseline.read(tmp_path / "base.json")
+    assert "--write-baseline" in error.value.next_step
+
+
+def test_one_per_cent_is_allowed_and_more_is_not(tmp_path):
+    before = baseline.Baseline(IDENTITY, [row(), row(operation="yield", instructions=1000.0)])
+    allowed = baseline.changes(before, [row(instructions=8080.0)])
+    baseline.refuse_dearer(tmp_path, allowed)
+    dearer = baseline.changes(before, [row(instructions=8081.0)])
+    with pytest.raises(SaakmError) as error:
+        baseline.refuse_dearer(tmp_path, dearer)
+    assert "fifo pipe: 8,000, now 8,081 (+1.0%)" in error.value.why
+    assert "--write-baseline" in error.value.next_step
+
+
+def test_only_like_is_compared_with_like():
+    before = baseline.Baseline(IDENTITY, [row(cpus=1)])
+    with pytest.raises(SaakmError, match="nothing can be compared"):
+        baseline.changes(before, [row(cpus=2), row(cpus=1, switches=True), row("rr", cpus=1)])
+
+
+def test_figures_of_another_compiler_are_not_compared(tmp_path):
+    before = baseline.Baseline(IDENTITY, [row()])
+    assert baseline.difference(before, IDENTITY) == ""
+    with pytest.raises(SaakmError) as error:
+        baseline.refuse_another_kernel(tmp_path, before, {**IDENTITY, "compiler": "gcc 13"})
+    assert "gcc 12" in error.value.why and "gcc 13" in error.value.why
+
+
+def test_the_committed_baseline_is_one():
+    committed = baseline.read(paths.REPO / "benchmarks" / "cost-base.json")
+    assert set(committed.schedulers) >= {"eevdf", "sched_fifo", "fifo", "rr", "prio", "vtime"}
+    assert set(committed.operations) <= set(OPERATIONS)
+
+
+# --- what a person sees ---
+
+
+ROWS = [row("eevdf", instructions=9000.0), row("sched_fifo"), row("fifo", instructions=7600.0)]
+
+
+def shown(rows):
+    console = Console(width=120, record=True, file=io.StringIO())
+    show.show(rows, console)
+    return console.export_text()
+
+
+def test_the_table_has_figures_differences_and_bars():
+    text = shown(ROWS)
+    assert "9,000" in text and "+12.5%" in text and "-5.0%" in text and "█" in text
+    assert "spread" not in text and OPERATIONS["pipe"].what[:20] in text
+
+
+def test_replicates_have_a_spread():
+    rows = [dataclasses.replace(r, seeds=[1, 2], spread=0.0031) for r in ROWS]
+    assert "0.31%" in shown(rows)
+
+
+def test_pictures_are_drawn_and_repeat_to_the_byte(tmp_path):
+    files = [tmp_path / name for name in ("a.svg", "b.svg", "a.png")]
+    picture.draw([*ROWS, row(operation="yield", instructions=1.0)], files[:1] + files[2:])
+    picture.draw([*ROWS, row(operation="yield", instructions=1.0)], files[1:2])
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert b"<svg" in files[0].read_bytes() and files[2].read_bytes().startswith(b"\x89PNG")
+
+
+def test_rows_are_plain_json():
+    (back,) = json.loads(json.dumps([dataclasses.asdict(row())]))
+    assert {"scheduler", "operation", "instructions", "spread", "cpus", "seeds", "loaded"} <= set(back)
