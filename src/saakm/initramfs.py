@@ -23,21 +23,30 @@ from .process import run_logged, tail
 
 _QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg -icount shift=0,sleep=off"
 _QEMU += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
-_CFLAGS = ["-O2", "-static", "-pthread", "-Wall", "-Werror"]
+_CFLAGS = ["-O2", "-Wall", "-Werror"]
 _POLL_SECONDS = 0.2
 
 
 def compile_static(source: Path) -> Path:
     """The program of one C file, or of all those in a directory."""
+    return _compile(source, ["-static", "-pthread"])
+
+
+def compile_plugin(source: Path) -> Path:
+    """A plugin of QEMU's."""
+    return _compile(source, ["-shared", "-fPIC", "-fvisibility=hidden"])
+
+
+def _compile(source: Path, flags: list[str]) -> Path:
     files = sorted(source.glob("*.[ch]")) if source.is_dir() else [source]
-    digest = hash_files(files, source.parent, *_CFLAGS)[:16]
+    digest = hash_files(files, source.parent, *_CFLAGS, *flags)[:16]
     program = paths.CACHE / "programs" / f"{source.stem}-{digest}"
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
         scratch = program.with_suffix(f".{os.getpid()}")
         code = [str(file) for file in files if file.suffix == ".c"]
         run_logged(
-            ["gcc", *_CFLAGS, "-o", str(scratch), *code],
+            ["gcc", *_CFLAGS, *flags, "-o", str(scratch), *code],
             paths.LOGS / f"{source.stem}.log",
             f"compiling {source.name}",
         )

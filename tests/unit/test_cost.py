@@ -79,13 +79,13 @@ def test_a_kernel_is_known_by_its_banner(tmp_path):
 
 
 def test_results_are_found_among_the_kernels_words():
-    text = "booting\nRESULT pipe 8000.25\r\n[1.0] noise\nRESULT yield 1500.00\n"
+    text = "booting\nRESULT pipe 8000.25 20000\r\n[1.0] noise\nRESULT yield 1500.00 40\n"
     assert results("fifo", ["pipe", "yield"], text) == {"pipe": 8000.25, "yield": 1500.0}
 
 
 def test_a_missing_result_says_which_and_why():
     with pytest.raises(SaakmError) as error:
-        results("fifo", ["pipe", "yield"], "RESULT pipe 8000.25\nERROR fork: Out of memory\n")
+        results("fifo", ["pipe", "yield"], "RESULT pipe 8000.25 9\nERROR fork: Out of memory\n")
     assert "yield" in error.value.what and error.value.why == "fork: Out of memory"
     with pytest.raises(SaakmError):
         results("fifo", ["pipe"], "")

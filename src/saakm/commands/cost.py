@@ -10,6 +10,7 @@ from rich.console import Console
 
 from ..cost import baseline as baselines
 from ..cost import picture, show
+from ..cost import where as profiling
 from ..cost.baseline import Baseline
 from ..cost.measure import Conditions, Row, as_json, measure
 from ..cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
@@ -62,6 +63,10 @@ def cost(
     ] = None,
     svg: Annotated[Path | None, typer.Option("--svg", help="Draw a picture.")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a picture.")] = None,
+    where: Annotated[
+        bool, typer.Option("--where", help="By function of the kernel; one boot each, slower.")
+    ] = False,
+    top: Annotated[int, typer.Option("--top", min=1, help="Functions to show.")] = 40,
     json_rows: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:
     """Count the executed instructions of scheduling operations, one boot a scheduler."""
@@ -77,6 +82,9 @@ def cost(
         baselines.refuse_another_kernel(baseline, before, target.identity)
     names = (before.schedulers if before and not schedulers
              else chosen_schedulers(schedulers, target.patched))
+    if where:
+        _where(target, names, operations, conditions, seed, None if json_rows else top)
+        return
     rows = _measure(target, names, operations, conditions, numbers)
     console = Console(stderr=json_rows)
     if json_rows:
@@ -92,6 +100,21 @@ def cost(
         show.show_changes(found, console)
         if not write_baseline:
             baselines.refuse_dearer(baseline, found)
+
+
+def _where(target: Target, names: list[str], operations: list[str], conditions: Conditions,
+           seed: int, top: int | None) -> None:
+    profiles = []
+    with meter("counting", len(names) * len(operations)) as progress:
+        for operation in operations:
+            for name in names:
+                progress.describe(f"{operation} {name}")
+                profiles.append(profiling.profile(target, name, operation, conditions, seed))
+                progress.advance()
+    if top is None:
+        print(json.dumps(profiling.as_json(profiles), indent=2))
+    else:
+        profiling.show(profiles, top, Console())
 
 
 def _besides(load: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from ..errors import SaakmError
 from .operations import CLASSES, PEERS
 from .target import Target, policy_files
 
-_RESULT = re.compile(r"^RESULT (\w+) ([\d.]+)\s*$", re.M)
+_RESULT = re.compile(r"^RESULT (\w+) ([\d.]+) (\d+)\s*$", re.M)
 _ERROR = re.compile(r"^ERROR (.*)", re.M)
 # Of the host's, for an operation on a machine that does much else.
 _SECONDS = 180
@@ -107,7 +107,7 @@ def measure(target: Target, scheduler: str, operations: list[str], conditions: C
 
 def results(scheduler: str, operations: list[str], text: str) -> dict[str, float]:
     """Of each operation, from the guest's console."""
-    found = {name: float(value) for name, value in _RESULT.findall(text)}
+    found = {name: float(value) for name, value, _ in _RESULT.findall(text)}
     missing = [name for name in operations if name not in found]
     said = _ERROR.search(text)
     if missing or said:
@@ -117,6 +117,11 @@ def results(scheduler: str, operations: list[str], text: str) -> dict[str, float
             f"try it by hand: saakm run {scheduler} -- true",
         )
     return found
+
+
+def counted(operation: str, text: str) -> int:
+    """How many operations that were."""
+    return next(int(count) for name, _, count in _RESULT.findall(text) if name == operation)
 
 
 def _row(scheduler: str, operation: str, conditions: Conditions, seeds: list[int],

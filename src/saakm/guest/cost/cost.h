@@ -38,7 +38,11 @@ void start_scheduler(void);	/* one that is a program */
 void check_scheduler(void);	/* it has not been ejected */
 void choose(int joining);	/* for the calling thread */
 
-/* Operations: instructions of one, as a mean of that many rounds. */
+/*
+ * Operations: instructions of one, as a mean of that many rounds. One that counts
+ * something else than rounds says how many that were.
+ */
+extern uint64_t counted;
 double run_pipe(long rounds);
 double run_pipe2(long rounds);
 double run_futex(long rounds);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The first process of the measuring guest: loads modules, runs each operation
- * in a process of its own, prints "RESULT operation instructions", powers off.
+ * in a process of its own, prints "RESULT operation instructions count", powers
+ * off.
  *
  * Arguments, from the kernel command line: scheduler=NAME (eevdf, sched_fifo,
  * scx_fifo or a policy), modules=a.ko,b.ko, operations=a,b, scale=PERCENT (of
  * the usual number of rounds), runnable=N (more threads that yield), switches=1
- * (the checks of /sys/kernel/saakm on).
+ * (the checks of /sys/kernel/saakm on), symbols=1 (print those of modules).
  */
 #define _GNU_SOURCE
 #include "cost.h"
@@ -43,6 +44,8 @@ static const struct operation operations[] = {
 	{ "migration",	run_migration,	4000 },
 };
 
+uint64_t counted;
+
 void die(const char *what)
 {
 	printf("ERROR %s: %m\n", what);
@@ -77,6 +80,21 @@ static void set(const char *path, const char *value)
 	close(fd);
 }
 
+/* The host knows those of the kernel itself. */
+static void print_symbols(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[512];
+
+	if (!f)
+		die("/proc/kallsyms");
+	while (fgets(line, sizeof(line), f))
+		if (strchr(line, '['))
+			printf("SYMBOL %s", line);
+	fclose(f);
+	fflush(stdout);
+}
+
 static int is_wanted(const char *name)
 {
 	char list[512], *word;
@@ -99,9 +117,10 @@ static void measure(const struct operation *operation)
 
 		pin(0);
 		choose(JOIN);
-		result = operation->run(rounds > 1 ? rounds : 1);
+		counted = rounds > 1 ? rounds : 1;
+		result = operation->run(counted);
 		check_scheduler();
-		printf("RESULT %s %.2f\n", operation->name, result);
+		printf("RESULT %s %.2f %lu\n", operation->name, result, counted);
 		fflush(stdout);
 		_exit(0);
 	}
@@ -132,6 +151,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
 		if (is_wanted(operations[i].name))
 			measure(&operations[i]);
+	if (number("symbols", 0))
+		print_symbols();
 	sync();
 	reboot(RB_POWER_OFF);
 	return 0;

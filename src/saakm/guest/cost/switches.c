@@ -196,5 +196,6 @@ double run_yield(long rounds)
 	while (yields < first + rounds)
 		give_way();
 	start = end() - start;
-	return (double)start / (yields - first);
+	counted = yields - first;
+	return (double)start / counted;
 }

@@ -55,6 +55,7 @@ double run_tick(long rounds)
 	ticks = timer_interrupts() - ticks;
 	if (!ticks)
 		die("there was no tick");
+	counted = ticks;
 	return (double)(start - turns * BLOCK) / ticks;
 }
 

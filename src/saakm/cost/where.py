@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Into which functions of the kernel the instructions of an operation fall."""
+
+import bisect
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from .. import initramfs, paths
+from ..errors import SaakmError
+from .measure import Conditions, counted, machine, results, time_limit
+from .target import Target
+
+# As in guest/cost/cost.h.
+_MARKS = "begin=51ab0001,end=51ab0002"
+_SLOWER = 10
+_USER = "(user space)"
+_UNKNOWN = "(no symbol)"
+_SYMBOL = re.compile(r"^SYMBOL ([0-9a-f]+) [tTwW] (\S+)\s+\[(\w+)\]", re.M)
+# Beyond it, an address belongs to something else that has no name.
+_LARGEST_FUNCTION = 1 << 16
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Instructions of an operation, by function."""
+
+    scheduler: str
+    operation: str
+    functions: dict[str, float]
+
+    @property
+    def instructions(self) -> float:
+        return sum(self.functions.values())
+
+
+class Symbols:
+    """The names of addresses."""
+
+    def __init__(self, named: dict[int, str]):
+        self._named = named
+        self._starts = sorted(named)
+
+    def name(self, address: int) -> str:
+        if not address:
+            return _USER
+        at = bisect.bisect_right(self._starts, address) - 1
+        if at < 0 or address - self._starts[at] > _LARGEST_FUNCTION:
+            return _UNKNOWN
+        return self._named[self._starts[at]]
+
+
+def kernel_symbols(vmlinux: Path) -> dict[int, str]:
+    listed = subprocess.run(["nm", str(vmlinux)], capture_output=True, text=True, check=True)
+    named = {}
+    for line in listed.stdout.splitlines():
+        address, kind, name = line.split(maxsplit=2)
+        # Markers such as __pfx_ and section ends share addresses with functions.
+        if kind in "tTwW" and not name.startswith(("__pfx_", "__cfi_", ".L")):
+            named.setdefault(int(address, 16), name)
+    return named
+
+
+def guest_symbols(text: str) -> dict[int, str]:
+    """Of modules and BPF programs, as the guest has loaded them."""
+    return {int(address, 16): f"{name} [{module}]" for address, name, module in _SYMBOL.findall(text)}
+
+
+def profile(target: Target, scheduler: str, operation: str, conditions: Conditions,
+            seed: int) -> Profile:
+    if operation == "newidle":
+        raise SaakmError("newidle has no marks at its end", "it ends inside of the kernel",
+                         "saakm cost --where --op sleep: newidle is its first part")
+    guest = machine(target, scheduler, [operation], conditions)
+    with tempfile.TemporaryDirectory(prefix="saakm-where-") as scratch:
+        counts = Path(scratch) / "counts"
+        plugin = initramfs.compile_plugin(paths.GUEST_FILES / "where.c")
+        guest = replace(guest, seed=seed, append=guest.append + " symbols=1",
+                        plugin=f"{plugin},out={counts},{_MARKS}")
+        text = initramfs.run(guest, timeout=_SLOWER * time_limit([operation]))
+        results(scheduler, [operation], text)
+        rows = counts.read_text().split()
+    symbols = Symbols(kernel_symbols(target.vmlinux) | guest_symbols(text))
+    functions = by_function(rows, symbols)
+    if operation == "tick":
+        del functions[_USER]  # what the ticks interrupt
+    times = counted(operation, text)
+    return Profile(scheduler, operation,
+                   {name: count / times for name, count in functions.most_common()})
+
+
+def by_function(rows: list[str], symbols: Symbols) -> Counter:
+    """From the plugin's words: an address, how often, the next address..."""
+    functions = Counter()
+    for address, count in zip(rows[::2], rows[1::2]):
+        functions[symbols.name(int(address, 16))] += int(count)
+    return functions
+
+
+def as_json(profiles: list[Profile]) -> list[dict]:
+    return [
+        {"scheduler": p.scheduler, "operation": p.operation, "function": name,
+         "instructions": round(value, 2)}
+        for p in profiles
+        for name, value in p.functions.items()
+    ]
+
+
+def show(profiles: list[Profile], top: int, console: Console) -> None:
+    """A table an operation, a column a scheduler."""
+    for operation in dict.fromkeys(p.operation for p in profiles):
+        chosen = [p for p in profiles if p.operation == operation]
+        table = Table(title=f"{operation}: instructions by function", title_justify="left")
+        table.add_column("function")
+        for p in chosen:
+            table.add_column(p.scheduler, justify="right")
+        names = Counter()
+        for p in chosen:
+            for name, value in p.functions.items():
+                names[name] = max(names[name], value)
+        shown = [name for name, _ in names.most_common(top)]
+        for name in shown:
+            table.add_row(name, *(_number(p.functions.get(name, 0)) for p in chosen))
+        rest = [p.instructions - sum(p.functions.get(name, 0) for name in shown) for p in chosen]
+        table.add_row(f"({len(names) - len(shown)} others)", *map(_number, rest))
+        table.add_section()
+        table.add_row("all", *(_number(p.instructions) for p in chosen))
+        console.print(table)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if value >= 0.05 else ""
