@@ -67,7 +67,8 @@ def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
 def machine(target: Target, scheduler: str, operations: list[str],
             conditions: Conditions) -> initramfs.Machine:
     files = policy_files(target, loaded_policies(scheduler, conditions))
-    words = [f"scheduler={scheduler}", f"operations={','.join(operations)}"]
+    # Where a process lies in memory decides how often it faults.
+    words = ["norandmaps", f"scheduler={scheduler}", f"operations={','.join(operations)}"]
     words.append(f"scale={conditions.scale}")
     if files:
         words.append("modules=" + ",".join(file.name for file in files))

@@ -29,7 +29,7 @@ OPERATIONS = {
                        "block, go idle, wake up, less the idling itself"),
     "newidle": Operation("the part of it until the CPU is idle: block, find nothing to run"),
     "tick": Operation("a timer tick that interrupts a running thread"),
-    "fork": Operation("fork, exit and wait"),
+    "fork": Operation("fork, exit and wait; each byte of a copied page counts as an instruction"),
     "exec": Operation("a static program replaces itself, including its start"),
     "setattr": Operation("sched_setattr() out of the scheduler and in again; "
                          "EEVDF and sched_ext: to another policy of the same class and back"),

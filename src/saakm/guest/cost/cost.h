@@ -38,9 +38,13 @@ void start_scheduler(void);	/* one that is a program */
 void check_scheduler(void);	/* it has not been ejected */
 void choose(int joining);	/* for the calling thread */
 
+/* median.c */
+uint64_t *room_for(long values);
+double median(uint64_t *values, long n);
+
 /*
- * Operations: instructions of one, as a mean of that many rounds. One that counts
- * something else than rounds says how many that were.
+ * Operations: instructions of one, as a mean or median of that many rounds. One
+ * that counts something else than rounds says how many that were.
  */
 extern uint64_t counted;
 double run_pipe(long rounds);

@@ -111,20 +111,22 @@ double run_setattr(long rounds)
 
 /* --- to the other CPU and back --- */
 
-static void migration_rounds(long rounds)
+static uint64_t there_and_back(void)
 {
-	while (rounds--) {
-		pin(1);
-		pin(0);
-	}
+	uint64_t start = begin();
+
+	pin(1);
+	pin(0);
+	return end() - start;
 }
 
 double run_migration(long rounds)
 {
-	uint64_t start;
+	uint64_t *took = room_for(rounds);
 
-	migration_rounds(WARM_UP);
-	start = begin();
-	migration_rounds(rounds);
-	return (double)(end() - start) / rounds;
+	for (int i = 0; i < WARM_UP; i++)
+		there_and_back();
+	for (long i = 0; i < rounds; i++)
+		took[i] = there_and_back();
+	return median(took, rounds);
 }

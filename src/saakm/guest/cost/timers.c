@@ -4,7 +4,6 @@
 #include "cost.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -13,50 +12,45 @@
 
 /* --- a running thread is interrupted --- */
 
-#define BLOCK 64	/* instructions of a turn of the loop */
+#define SHORTEST 500	/* instructions that an interrupt takes at least */
 
-static void spin(uint64_t turns)
+static void spin(void)
 {
-	asm volatile("1:\n"
-		     ".rept 62\n nop\n .endr\n"
-		     "dec %0\n"
-		     "jnz 1b\n" : "+r"(turns));
+	asm volatile(".rept 1000\n nop\n .endr\n");
 }
 
-/* Of the local timer, on CPU 0. */
-static long timer_interrupts(void)
+/* From one look at the clock to the next one, without interruption. */
+static uint64_t usual_turn(void)
 {
-	FILE *f = fopen("/proc/interrupts", "r");
-	char line[1024];
-	long count = -1;
+	uint64_t least = ~0ull, last = __builtin_ia32_rdtsc();
 
-	while (f && fgets(line, sizeof(line), f)) {
-		char *loc = strstr(line, "LOC:");
+	for (int i = 0; i < 1000; i++) {
+		uint64_t now;
 
-		if (loc)
-			count = atol(loc + 4);
+		spin();
+		now = __builtin_ia32_rdtsc();
+		if (now - last < least)
+			least = now - last;
+		last = now;
 	}
-	if (count < 0)
-		die("/proc/interrupts");
-	fclose(f);
-	return count;
+	return least;
 }
 
 double run_tick(long rounds)
 {
-	uint64_t turns = rounds * 4000000ull / BLOCK, start;
-	long ticks;
+	uint64_t *took = room_for(rounds), usual = usual_turn(), last = begin();
 
-	spin(1000);
-	ticks = timer_interrupts();
-	start = begin();
-	spin(turns);
-	start = end() - start;
-	ticks = timer_interrupts() - ticks;
-	if (!ticks)
-		die("there was no tick");
-	counted = ticks;
-	return (double)(start - turns * BLOCK) / ticks;
+	for (long i = 0; i < rounds;) {
+		uint64_t now;
+
+		spin();
+		now = __builtin_ia32_rdtsc();
+		if (now - last > usual + SHORTEST)
+			took[i++] = now - last - usual;
+		last = now;
+	}
+	end();
+	return median(took, rounds);
 }
 
 /* --- a CPU goes idle and comes back --- */
@@ -122,16 +116,16 @@ double run_sleep(long rounds)
 double run_newidle(long rounds)
 {
 	struct idle before = idle_times(), after;
-	uint64_t total = 0;
+	uint64_t *took = room_for(rounds);
 
-	for (long i = 0; i < WARM_UP + rounds; i++) {
+	for (long i = -WARM_UP; i < rounds; i++) {
 		uint64_t start = now_ns();
 
 		nap();
 		after = idle_times();
-		if (i >= WARM_UP)
-			total += after.until - (after.total - before.total) - start;
+		if (i >= 0)
+			took[i] = after.until - (after.total - before.total) - start;
 		before = after;
 	}
-	return (double)total / rounds;
+	return median(took, rounds);
 }

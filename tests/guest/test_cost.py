@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm cost, as CI uses it: figures repeat, and none has got dearer."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from saakm import paths
+from saakm.cost import baseline
+from saakm.cost.target import find_target
+
+pytestmark = pytest.mark.kernel("base")
+
+FILE = paths.REPO / "benchmarks" / "cost-base.json"
+
+
+def saakm_cost(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "saakm", "cost", *args],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "120"},
+    )
+
+
+@pytest.fixture
+def comparable():
+    """The committed figures, if they are of such a kernel as this."""
+    committed = baseline.read(FILE)
+    if reason := baseline.difference(committed, find_target().identity):
+        pytest.skip(f"{FILE.name} cannot be compared with: {reason}")
+    return committed
+
+
+@pytest.mark.limit(600)
+def test_nothing_got_dearer(comparable):
+    done = saakm_cost("--baseline", str(FILE))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.limit(300)
+def test_a_figure_that_got_dearer_is_an_error(comparable, tmp_path):
+    """Taken from a file that was better by 2 %."""
+    rows = json.loads(FILE.read_text())
+    rows["rows"] = [row for row in rows["rows"] if row["scheduler"] == "fifo"]
+    for row in rows["rows"]:
+        row["instructions"] /= 1.02 if row["operation"] == "pipe" else 1.0
+    better = tmp_path / "better.json"
+    better.write_text(json.dumps(rows))
+    done = saakm_cost("--baseline", str(better), "--op", "pipe")
+    assert done.returncode == 1
+    assert "fifo pipe" in done.stderr and f"--write-baseline {better}" in done.stderr
+
+
+@pytest.mark.limit(300)
+def test_runs_repeat_to_the_bit():
+    """Also with two CPUs that wake each other."""
+    args = ("--op", "pipe2,fork", "--schedulers", "vtime", "--scale", "20", "--json")
+    first, second = (json.loads(saakm_cost(*args).stdout) for _ in range(2))
+    assert first == second and len(first) == 2
+
+
+@pytest.mark.limit(300)
+def test_sched_ext_is_measured_beside():
+    args = ("--op", "yield", "--schedulers", "scx_fifo,fifo", "--scale", "20", "--json")
+    scx, fifo = json.loads(saakm_cost(*args).stdout)
+    assert scx["loaded"] == [] and fifo["loaded"] == ["fifo"]
+    assert 500 < fifo["instructions"] < 5000 and 500 < scx["instructions"] < 5000
+
+
+@pytest.mark.limit(300)
+def test_where_adds_up_to_the_whole():
+    args = ("--op", "pipe", "--schedulers", "fifo", "--cpus", "1", "--json")
+    (whole,) = json.loads(saakm_cost(*args).stdout)
+    parts = json.loads(saakm_cost(*args, "--where").stdout)
+    assert sum(part["instructions"] for part in parts) == pytest.approx(whole["instructions"], rel=0.005)
+    names = {part["function"] for part in parts}
+    assert {"try_to_wake_up", "enqueue_task_saakm", "(user space)"} <= names
+    assert any(name.endswith(" [fifo]") for name in names)
