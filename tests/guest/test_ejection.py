@@ -112,10 +112,12 @@ def test_zoo(guest, program, watch, neighbour, mode):
 @pytest.mark.kernel("debug")
 @pytest.mark.limit(300)
 def test_zoo_with_the_kernels_checks(guest, program, watch):
-    watch.expect_violations(least=len(ZOO))
+    # Who sleeps in a handler is found by lockdep before.
+    modes = [mode for mode in ZOO if ZOO[mode][0] != "sleep"]
+    watch.expect_violations(least=len(modes))
     load_policy(guest, "rr")
     run_ok(guest, f"echo eject >{SYSFS}/on_violation; echo 500 >{SYSFS}/handler_limit_ms")
-    for mode in ZOO:
+    for mode in modes:
         _make_fault(guest, program, mode)
         guest.unload("misuser")
     run_ok(guest, "hackbench -g 4 -l 10")
@@ -140,7 +142,7 @@ def test_lost_queue_is_found(guest, program, watch, neighbour):
         lambda: run_ok(
             guest,
             "for t in /proc/[0-9]*/task/*; do grep -q READY $t/saakm 2>/dev/null &&"
-            " taskset -pc 0-2 ${t##*/}; done >/dev/null 2>&1; cat /proc/saakm/ejected",
+            " taskset -pc 3 ${t##*/}; done >/dev/null 2>&1; cat /proc/saakm/ejected",
         ).count("misuser"),
         30,
         "the ejection",

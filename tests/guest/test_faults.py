@@ -19,27 +19,40 @@ def failing(guest):
     run_ok(guest, f"echo 0 >{FAILSLAB}/ignore-gfp-wait && echo 0 >{FAILSLAB}/verbose")
 
 
-def _failed(guest, program, arguments: str) -> int:
-    count = int(run_ok(guest, f"{program('failnth')} {arguments}", timeout=110))
+def _failed(guest, program, arguments: str, step: int = 1, timeout: float = 110) -> int:
+    count = int(run_ok(guest, f"{program('failnth')} {step} {arguments}", timeout=timeout))
     print(f"{arguments.split()[0]}: {count} allocations failed, one after the other")
     return count
 
 
-@pytest.mark.parametrize("policy", ["fifo", "vtime", "heir"])
-def test_load_without_memory(guest, program, failing, policy):
-    """Each allocation of insmod, the class's and the kernel's own."""
+def _load(guest, program, policy: str, step: int, timeout: float) -> None:
+    """Allocations of insmod, the class's and the kernel's own."""
     file = module_file(guest.kernel, policy)
-    assert _failed(guest, program, f"load {file} {policy} ''") > 5
+    assert _failed(guest, program, f"load {file} {policy} ''", step, timeout) > 5
     assert not policies(guest)
 
 
+def test_load_without_memory(guest, program, failing):
+    _load(guest, program, "vtime", 5, 110)
+
+
+@pytest.mark.long
+@pytest.mark.limit(900)
+@pytest.mark.parametrize("policy", ["fifo", "vtime", "heir"])
+def test_load_without_memory_at_every_place(guest, program, failing, policy):
+    _load(guest, program, policy, 1, 880)
+
+
 def test_replacement_without_memory(guest, program, failing):
-    """It happens, or it does not: the old policy goes on, or the new one has its threads."""
+    """It happens, or it does not; the threads are somewhere, and all of them go on."""
     load_policy(guest, "heir")
     run_ok(guest, "for i in 1 2 3 4 5; do saakmctl exec heir -- sleep 1000 & done; sleep 0.5")
     file = module_file(guest.kernel, "heir").with_name("heir2.ko")
-    run_ok(guest, f"{program('failnth')} load {file} heir2 'replaces=nobody name=heir2' 2>&1; true")
-    assert policies(guest)["heir"].threads == 5
+    # Ends after the first success: there is nothing left to be replaced.
+    guest.run(f"{program('failnth')} 10 load {file} heir2 'replaces=heir name=heir2'", timeout=110)
+    found = policies(guest)
+    assert found["heir"].threads == 5 or found["heir"].state == "ejected", found
+    assert run_ok(guest, "pgrep -c sleep").strip() == "5"
     run_ok(guest, "pkill sleep; true")
 
 
@@ -71,7 +84,7 @@ def _fuzz(guest, program, seed: int, count: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fuzz(guest, program, seed):
-    _fuzz(guest, program, seed, 3000)
+    _fuzz(guest, program, seed, 1000)
 
 
 @pytest.mark.long

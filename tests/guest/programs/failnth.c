@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * failnth load FILE NAME PARAMETERS | fork POLICY_ID | setattr POLICY_ID
+ * failnth STEP load FILE NAME PARAMETERS | fork POLICY_ID | setattr POLICY_ID
  *
- * Lets the first allocation of the operation fail, then the second, and so on,
+ * Lets the first allocation of the operation fail, then the STEP-th after it, and so on,
  * until it meets none that fails any more. Each time it must either succeed or
  * say that there is no memory, and be without effect then. Prints how many
  * allocations failed. Needs /sys/kernel/debug/failslab/ignore-gfp-wait = 0.
@@ -98,28 +98,29 @@ int main(int argc, char **argv)
 {
 	int (*operation)(void);
 	void (*undo)(void) = nothing;
-	int n, failed = 0;
+	int n, step, failed = 0;
 
-	if (argc == 5 && !strcmp(argv[1], "load")) {
-		module_path = argv[2];
-		module_name = argv[3];
-		module_parameters = argv[4];
+	step = argc > 1 ? atoi(argv[1]) : 0;
+	if (step > 0 && argc == 6 && !strcmp(argv[2], "load")) {
+		module_path = argv[3];
+		module_name = argv[4];
+		module_parameters = argv[5];
 		operation = load;
 		undo = unload;
-	} else if (argc == 3 && !strcmp(argv[1], "fork")) {
+	} else if (step > 0 && argc == 4 && !strcmp(argv[2], "fork")) {
 		operation = fork_child;
-		saakm_join(atoi(argv[2]));
-	} else if (argc == 3 && !strcmp(argv[1], "setattr")) {
+		saakm_join(atoi(argv[3]));
+	} else if (step > 0 && argc == 4 && !strcmp(argv[2], "setattr")) {
 		operation = join;
 		undo = leave;
-		id = atoi(argv[2]);
+		id = atoi(argv[3]);
 	} else {
-		die("usage: %s load FILE NAME PARAMETERS | fork ID | setattr ID", argv[0]);
+		die("usage: %s STEP load FILE NAME PARAMETERS | fork ID | setattr ID", argv[0]);
 	}
 	nth_file = open("/proc/thread-self/fail-nth", O_RDWR);
 	if (nth_file < 0)
 		die("/proc/thread-self/fail-nth");
-	for (n = 1; n < MOST; n++) {
+	for (n = 1; n < MOST; n += step) {
 		bool hit;
 		int error;
 
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
 			break;
 		failed++;
 	}
-	if (n == MOST)
+	if (n >= MOST)
 		die("no end of allocations");
 	printf("%d\n", failed);
 	return 0;

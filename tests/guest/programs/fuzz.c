@@ -225,6 +225,9 @@ int main(int argc, char **argv)
 	ids[nr_ids++] = 77777;
 	limit_seconds(100);
 	crowd_new(MEMBERS, 0, true);
+	/* All sleep now and then: a real-time one that does not keeps its CPU. */
+	for (unsigned int i = 0; i < crowd->nr; i++)
+		crowd->members[i].kind = (enum kind[]){ SLEEP, WAKE, NAP }[i % 3];
 	crowd_start();
 	crowd_moves(20, "before");
 	crowd_doing = "fuzzing";
