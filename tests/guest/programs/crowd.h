@@ -93,6 +93,16 @@ static inline long futex(volatile uint32_t *word, int op, uint32_t value,
 	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
+/* CPU time that the thread has had. */
+static inline uint64_t used_ns(pthread_t thread)
+{
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(thread, &clock))
+		die("clock of a thread");
+	return now_ns(clock);
+}
+
 /* Id of a loaded policy, 0 if there is none of this name. */
 static inline uint32_t find_policy(const char *name)
 {

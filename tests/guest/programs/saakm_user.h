@@ -138,4 +138,20 @@ static inline const char *saakm_state(pid_t tid, char state[32])
 	return state;
 }
 
+/* The CPU in /proc/<tid>/saakm, or -1 for a thread of no policy. */
+static inline int saakm_cpu(pid_t tid)
+{
+	char path[64], line[128];
+	int cpu = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/saakm", tid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "cpu %d", &cpu);
+	if (file)
+		fclose(file);
+	return cpu;
+}
+
 #endif /* SAAKM_USER_H */

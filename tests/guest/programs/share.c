@@ -33,15 +33,6 @@ static void *hog(void *arg)
 	return NULL;
 }
 
-static uint64_t used_ns(pthread_t thread)
-{
-	clockid_t clock;
-
-	if (pthread_getcpuclockid(thread, &clock))
-		die("clock of a thread");
-	return now_ns(clock);
-}
-
 static void measure(pthread_t thread, unsigned int seconds)
 {
 	uint64_t begin, begin_used;

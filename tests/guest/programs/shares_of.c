@@ -21,15 +21,6 @@ static void *hog(void *arg)
 	return NULL;
 }
 
-static uint64_t used_ns(pthread_t thread)
-{
-	clockid_t clock;
-
-	if (pthread_getcpuclockid(thread, &clock))
-		die("clock of a thread");
-	return now_ns(clock);
-}
-
 int main(int argc, char **argv)
 {
 	pthread_t threads[MOST];

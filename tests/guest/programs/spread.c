@@ -9,27 +9,12 @@
 
 static struct subject hogs[MAX_HOGS];
 
-static int cpu_of(pid_t tid)
-{
-	char path[64], line[128];
-	int cpu = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/saakm", tid);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "cpu %d", &cpu);
-	if (file)
-		fclose(file);
-	return cpu;
-}
-
 static bool even(int n, int cpus)
 {
 	int count[64] = {};
 
 	for (int i = 0; i < n; i++)
-		count[cpu_of(hogs[i].tid) & 63]++;
+		count[saakm_cpu(hogs[i].tid) & 63]++;
 	for (int cpu = 0; cpu < cpus; cpu++)
 		if (count[cpu] != n / cpus)
 			return false;

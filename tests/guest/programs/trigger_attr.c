@@ -46,21 +46,6 @@ static void nice_queued(void)
 	subject_stop(&b);
 }
 
-static int cpu_of(pid_t tid)
-{
-	char path[64], line[128];
-	int cpu = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/saakm", tid);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "cpu %d", &cpu);
-	if (file)
-		fclose(file);
-	return cpu;
-}
-
 static void affinity_move(void)
 {
 	struct subject s;
@@ -69,9 +54,9 @@ static void affinity_move(void)
 	tell("moved", s.tid);
 	AWAIT(s.progress);
 	pin(s.tid, 2);
-	AWAIT(cpu_of(s.tid) == 2);
+	AWAIT(saakm_cpu(s.tid) == 2);
 	pin(s.tid, 3);
-	AWAIT(cpu_of(s.tid) == 3);
+	AWAIT(saakm_cpu(s.tid) == 3);
 	subject_stop(&s);
 }
 
@@ -85,7 +70,7 @@ static void affinity_queued(void)
 	AWAIT(in_state(a.tid, "READY"));
 	tell("moved", a.tid);
 	pin(a.tid, 2);
-	AWAIT(cpu_of(a.tid) == 2);
+	AWAIT(saakm_cpu(a.tid) == 2);
 	subject_stop(&a);
 	subject_stop(&b);
 }
