@@ -7,6 +7,9 @@ from saakm.modules import module_file
 
 from .support import SYSFS, last_error, load_policy, policies, run_ok, until
 
+# Behaviour and timing: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 ROOT = "/sys/fs/cgroup/saakm-test"
 
 
@@ -100,6 +103,7 @@ def test_real_time_threads_are_left_alone(guest, program, cgroups):
     assert _policy_of(guest, "rt") == "fair"
 
 
+@pytest.mark.kernel("debug")
 def test_unload_and_ejection_leave_fair_threads(guest, program, cgroups):
     load_policy(guest, "fifo")
     _start(guest, "b", "it")
@@ -146,7 +150,6 @@ def test_weight_reaches_the_policy(guest, program, cgroups):
 
 
 @pytest.mark.limit(200)
-@pytest.mark.kernel("base")
 def test_moving_while_policies_come_and_go(guest, program, cgroups):
     """At full speed: between cgroups with and without a policy, which is loaded, ejected, unloaded."""
     file = module_file(guest.kernel, "rr")
