@@ -20,7 +20,7 @@ ZOO = {
     "place_twice": ("wrong-transition", 20, "(new|unblock)_place", "there is no such transition", "victims"),
     "place_foreign": ("wrong-transition", 20, "(new|unblock)_place", "not of this CPU", "victims"),
     "block_waiting": ("wrong-transition", 20, "block", "about another thread", "victims"),
-    "place_never": ("not-placed", 21, "none", "returned without change_state", "victims"),
+    "place_never": ("not-placed", 21, "(new|unblock)_place", "returned without change_state", "victims"),
     "prepare_9999": ("refused-placement", 22, "none", "returned 9999, which is no CPU", "victims"),
     "prepare_forbidden": ("refused-placement", 22, "none", "which the thread may not use .it may use 0-1", "narrow"),
     "prepare_offline": ("refused-placement", 22, "none", "returned CPU 3, which is offline", "victims"),

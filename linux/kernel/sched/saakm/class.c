@@ -62,9 +62,7 @@ static __always_inline void saakm_place_event(struct rq *rq, struct task_struct 
 	saakm_thread_event(rq, p, handler, call);
 	if (likely(p->saakm.state == SAAKM_READY))
 		return;
-	saakm_violation(SAAKM_EXIT_NOT_PLACED, p->saakm.policy, p,
-			"%s returned without change_state(SAAKM_READY)",
-			saakm_handler_names[handler]);
+	saakm_not_placed(p, handler);
 	saakm_set_state(rq, p, SAAKM_READY);
 	saakm_rq_link(&rq->saakm.orphans, p);
 }

@@ -298,7 +298,9 @@ void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 	enum saakm_reaction reaction;
 	va_list args;
 
-	policy = saakm_calling() ?: policy;
+	/* The watchdog knows whom it means, wherever its timer came in between. */
+	if (kind != SAAKM_EXIT_STALL && kind != SAAKM_EXIT_OVERRUN)
+		policy = saakm_calling() ?: policy;
 	atomic_inc(&saakm_violations);
 	if (policy && saakm_exit_kind(policy))
 		return;		/* a handler that was still at work */

@@ -31,23 +31,6 @@ struct saakm_setsched {
 	bool			by_cgroup;
 };
 
-/*
- * What this CPU is doing: the handler, and the thread that it is about or, for
- * events of cores, the policy.
- */
-struct saakm_context {
-	const void		*subject;
-	/* Interrupts come in between: the handler may be an event of theirs. */
-	struct saakm_policy	*balancer;
-	union {
-		struct {
-			u8	handler;	/* enum saakm_handler */
-			bool	balancing;
-		};
-		u16		busy;
-	};
-};
-
 /* With saakm_enabled() only */
 bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf);
 struct task_struct *saakm_pick_task(struct rq *rq);
@@ -59,23 +42,13 @@ void saakm_enter_idle(struct rq *rq);
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle);
 void saakm_rq_activate(struct rq *rq);
 void saakm_rq_deactivate(struct rq *rq);
-void saakm_slept_in_handler(void);
 
 #ifdef CONFIG_SCHED_CLASS_SAAKM
 
+#include "context.h"
+
 DECLARE_STATIC_KEY_FALSE(__saakm_enabled);
 #define saakm_enabled()		static_branch_unlikely(&__saakm_enabled)
-
-DECLARE_PER_CPU(struct saakm_context, saakm_context);
-
-/* schedule() must return at once: a policy's handler has called it. */
-static inline bool saakm_sleeps_in_handler(void)
-{
-	if (likely(!raw_cpu_read(saakm_context.busy)))
-		return false;
-	saakm_slept_in_handler();
-	return true;
-}
 
 /*
  * Only our threads are runnable here and the previous one is not above us: no

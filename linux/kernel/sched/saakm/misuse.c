@@ -160,6 +160,16 @@ void saakm_wrong_election(struct rq *rq, struct saakm_policy *policy, struct tas
 				cpu_of(rq));
 }
 
+/* @handler has just returned. */
+void saakm_not_placed(struct task_struct *p, enum saakm_handler handler)
+{
+	__this_cpu_write(saakm_context.handler, handler);
+	saakm_violation(SAAKM_EXIT_NOT_PLACED, p->saakm.policy, p,
+			"%s returned without change_state(SAAKM_READY)",
+			saakm_handler_names[handler]);
+	saakm_leave();
+}
+
 /* The queue that @p was in knows nothing of it: it was initialised again, or overwritten. */
 void saakm_lost_queue(struct task_struct *p)
 {

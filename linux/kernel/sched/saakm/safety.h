@@ -8,6 +8,7 @@
 /* misuse.c */
 int saakm_validate(const struct saakm_policy *policy, const struct saakm_policy *old);
 void saakm_lost_queue(struct task_struct *p);
+void saakm_not_placed(struct task_struct *p, enum saakm_handler handler);
 void saakm_wrong_cpu(struct task_struct *p, const struct process_event *event,
 		     enum saakm_handler handler, int cpu);
 void saakm_wrong_election(struct rq *rq, struct saakm_policy *policy, struct task_struct *next);

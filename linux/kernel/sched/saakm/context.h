@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which handler runs on this CPU: for reports, the watchdog, and schedule(). */
+#ifndef _KERNEL_SCHED_SAAKM_CONTEXT_H
+#define _KERNEL_SCHED_SAAKM_CONTEXT_H
+
+/*
+ * What this CPU is doing: the handler, and the thread that it is about or, for
+ * events of cores, the policy.
+ */
+struct saakm_context {
+	const void		*subject;
+	/* Interrupts come in between: the handler may be an event of theirs. */
+	struct saakm_policy	*balancer;
+	union {
+		struct {
+			u8	handler;	/* enum saakm_handler */
+			bool	balancing;
+		};
+		u16		busy;
+	};
+};
+
+DECLARE_PER_CPU(struct saakm_context, saakm_context);
+
+void saakm_slept_in_handler(void);
+
+/* schedule() must return at once: a policy's handler has called it. */
+static inline bool saakm_sleeps_in_handler(void)
+{
+	if (likely(!raw_cpu_read(saakm_context.busy)))
+		return false;
+	saakm_slept_in_handler();
+	return true;
+}
+
+#endif /* _KERNEL_SCHED_SAAKM_CONTEXT_H */
