@@ -163,7 +163,7 @@ id=$(awk '$2 == "misuser" {{ print $1 }}' /proc/saakm/policies)
 {program("victims")} $id
 """
         )
-    assert "Kernel panic - not syncing: saakm: policy misuser: change_state(READY" in str(died.value)
+    assert "Kernel panic - not syncing: saakm: policy misuser (wrong-transition): change_state(READY" in str(died.value)
 
 
 # --- policies that must not be loaded ---
@@ -176,7 +176,6 @@ UNLOADABLE = {
     "init": "load badload: its init returned -18",
     "long": "load: a name has 1 to 31 characters, no blanks or quotes",
     "interval": "load badload: the routine balancing_select is missing, for a balance_interval_ms is given",
-    "balance": "load badload: the routine balancing_select needs a balance_interval_ms",
     "free": "load badload: the routine init is missing, for there is a free_metadata",
     "big": "load badload: task_size 100000 is more than 8192",
     "greedy": "load badload: its init returned -12",

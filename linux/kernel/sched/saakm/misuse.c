@@ -16,8 +16,6 @@ static const char *saakm_inconsistent(const struct saakm_policy *policy)
 		return "new_place is missing";
 	if (!routines->unblock_place)
 		return "unblock_place is missing";
-	if (routines->balancing_select && !policy->balance_interval_ms)
-		return "balancing_select needs a balance_interval_ms";
 	if (!routines->balancing_select && policy->balance_interval_ms)
 		return "balancing_select is missing, for a balance_interval_ms is given";
 	if (routines->free_metadata && !routines->init)

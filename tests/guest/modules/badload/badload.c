@@ -41,10 +41,6 @@ static int bad_greedy(struct saakm_policy *policy)
 	return p ? 0 : -ENOMEM;
 }
 
-static void bad_balance(struct saakm_policy *policy, struct core_event *core)
-{
-}
-
 static void bad_free(struct saakm_policy *policy)
 {
 	pr_info("badload: free_metadata\n");
@@ -75,8 +71,6 @@ static int __init badload_init(void)
 		badload.routines = NULL;
 	else if (!strcmp(fault, "interval"))
 		badload.balance_interval_ms = 10;
-	else if (!strcmp(fault, "balance"))
-		routines.balancing_select = bad_balance;
 	else if (!strcmp(fault, "free"))
 		routines.init = NULL;
 	else if (!strcmp(fault, "big"))
