@@ -6,7 +6,9 @@ import pytest
 from .support import load_policy, run_ok
 from .test_hotplug import ROUND
 
-pytestmark = [pytest.mark.topology("1s2c2t"), pytest.mark.kernel("base")]
+# The debug kernel, slow as it is: enabling core scheduling patches code, which
+# QEMU 7.2 gets wrong far more often where CPUs run into it at speed.
+pytestmark = pytest.mark.topology("1s2c2t")
 
 POLICIES = ["fifo", "rr", "prio", "vtime"]
 
