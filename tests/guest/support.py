@@ -23,6 +23,9 @@ BUILT = paths.CACHE / "tests"
 CFLAGS = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread"]
 SYSFS = "/sys/kernel/saakm"
 CONSOLE_LINES = 60
+# For pytest.mark.append: a guest of its own. 6.12.117, unpatched too, loses the bandwidth
+# of threads that leave SCHED_DEADLINE; then no CPU goes offline any more.
+LOSES_BANDWIDTH = "guest=loses-bandwidth"
 
 # --- programs ---
 

@@ -7,7 +7,7 @@ import pytest
 
 from saakm.modules import module_file
 
-from .support import SYSFS, load_policy, policies, run_ok
+from .support import LOSES_BANDWIDTH, SYSFS, load_policy, policies, run_ok
 
 FAILSLAB = "/sys/kernel/debug/failslab"
 SEEDS = [1, 2, 3]
@@ -82,12 +82,14 @@ def _fuzz(guest, program, seed: int, count: int) -> None:
     assert all(p.threads == 0 for p in policies(guest).values())
 
 
+@pytest.mark.append(LOSES_BANDWIDTH)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fuzz(guest, program, seed):
     _fuzz(guest, program, seed, 1000)
 
 
 @pytest.mark.long
+@pytest.mark.append(LOSES_BANDWIDTH)
 @pytest.mark.parametrize("seed", range(100, 130))
 def test_fuzz_long(guest, program, seed):
     _fuzz(guest, program, seed, 6000)
