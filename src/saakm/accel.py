@@ -15,7 +15,7 @@ from pathlib import Path
 
 from . import paths
 from .errors import SaakmError
-from .qemu import QEMU, qemu_version
+from .qemu import ONE_THREAD, QEMU, qemu_version, threads_patch_safely
 
 PROBE_SECONDS = 5.0
 _MEMO = paths.CACHE / "accel.json"
@@ -24,15 +24,23 @@ _BOOTED = "Unable to mount root fs"
 
 
 def check_accel(wish: str) -> None:
-    if wish not in ("auto", "kvm", "tcg"):
+    if wish not in ("auto", "kvm", "tcg", ONE_THREAD):
         raise SaakmError(
-            f"there is no accelerator '{wish}'", "QEMU runs with kvm or tcg", "--accel auto|kvm|tcg"
+            f"there is no accelerator '{wish}'",
+            "QEMU runs with kvm or tcg",
+            f"--accel auto|kvm|tcg|{ONE_THREAD}",
         )
 
 
-def choose_accel(wish: str, vmlinux: Path) -> str:
+def choose_accel(wish: str, vmlinux: Path, patches_code: bool = False) -> str:
+    """`patches_code`: the guest will flip static keys in hot paths while its CPUs run through them."""
     check_accel(wish)
-    if wish == "tcg" or (wish == "auto" and not os.access("/dev/kvm", os.R_OK | os.W_OK)):
+    accel = wish if wish in ("tcg", ONE_THREAD) else _kvm_or_tcg(wish, vmlinux)
+    return ONE_THREAD if accel == "tcg" and patches_code and not threads_patch_safely() else accel
+
+
+def _kvm_or_tcg(wish: str, vmlinux: Path) -> str:
+    if wish == "auto" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     works, why = probe(vmlinux)
     if works:

@@ -6,6 +6,7 @@ is replaced, because that spends most of the boot in udev.
 """
 
 import functools
+import re
 import shlex
 import shutil
 import subprocess
@@ -19,6 +20,11 @@ from .initramfs import compile_static
 from .topology import Topology, parse_topology
 
 QEMU = "qemu-system-x86_64"
+# Emulates the CPUs by turns, as QEMU spells it.
+ONE_THREAD = "tcg,thread=single"
+# Before 8.1 a CPU could keep running kernel code that another one had just replaced
+# (it meets an int3 that is no longer there, and oopses), if each has its own thread.
+_PATCHES_SAFELY = (8, 1)
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class Machine:
 
     topology: Topology = field(default_factory=lambda: parse_topology("1s4c"))
     memory: str = "1G"
-    accel: str = "tcg"  # resolved: kvm or tcg
+    accel: str = "tcg"  # resolved: kvm, tcg, or ONE_THREAD
     deterministic: bool = False
     seed: int = 1
     append: tuple[str, ...] = ()
@@ -61,7 +67,9 @@ def _own_options(machine: Machine, exchange: Path) -> list[str]:
     if machine.deterministic:
         options += ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-seed", str(machine.seed)]
         options += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
-    if machine.accel == "tcg":
+    if machine.accel == ONE_THREAD:
+        options += ["-accel", ONE_THREAD]
+    if machine.accel != "kvm":
         # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
         options += ["-cpu", "max,vendor=GenuineIntel"]
     return options
@@ -71,7 +79,7 @@ def _virtme_command(machine: Machine, vmlinux: Path, options: list[str]) -> list
     # Called as a module: the package's scripts need not be on PATH.
     run = [sys.executable, "-m", "virtme.commands.run", "--kimg", str(vmlinux), "--mods", "none"]
     run += ["--memory", machine.memory, "--force-9p", "--disable-monitor", "--disable-microvm"]
-    if machine.accel == "tcg":
+    if machine.accel != "kvm":
         run += ["--disable-kvm"]
     run += ["--dry-run", "--show-command", "--qemu-opts", *options]
     done = subprocess.run(run, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -96,7 +104,7 @@ def _kernel_arguments(
     ours += ["oops=panic", "panic=-1", "unknown_nmi_panic", "panic_print=0x40"]
     ours += [f"saakm_{name}={value}" for name, value in environment.items()]
     ours += [f"saakm_mode={mode}"]
-    if machine.accel == "tcg":
+    if machine.accel != "kvm":
         ours += _emulation_arguments(machine)
     return [*keep, *ours, *machine.append]
 
@@ -106,8 +114,8 @@ def _emulation_arguments(machine: Machine) -> list[str]:
     # Emulation hands the host's time stamp counter through, except where it counts instructions.
     khz = "1000000" if machine.deterministic else _host_tsc_khz()
     clocks = ["no_timer_check", "tsc=reliable", f"tsc_early_khz={khz}"]
-    # With a thread for each CPU this QEMU is no match for code patching.
-    return clocks if machine.deterministic else [*clocks, "saakm_keep_patched"]
+    by_turns = machine.deterministic or machine.accel == ONE_THREAD
+    return clocks if by_turns or threads_patch_safely() else [*clocks, "saakm_keep_patched"]
 
 
 @functools.cache
@@ -116,6 +124,13 @@ def _host_tsc_khz() -> str:
     return subprocess.run([program], capture_output=True, text=True, check=True).stdout.strip()
 
 
+def threads_patch_safely() -> bool:
+    """Whether the guest may patch its code while its CPUs run in a thread each."""
+    version = re.match(r"(\d+)\.(\d+)", qemu_version() or "")
+    return bool(version) and tuple(map(int, version.groups())) >= _PATCHES_SAFELY
+
+
+@functools.cache
 def qemu_version() -> str | None:
     try:
         done = subprocess.run([QEMU, "--version"], capture_output=True, text=True)

@@ -74,8 +74,12 @@ class Guest:
         accel: str = "auto",
         seed: int = 1,
         kernel: Kernel | None = None,
+        patches_code: bool = False,
     ):
-        """`kernel`: one that is built already; else the `config` kernel and all modules are built."""
+        """`kernel`: one that is built already; else the `config` kernel and all modules are built.
+
+        `patches_code`: see choose_accel().
+        """
         # What can be refused at once is refused before a kernel is built for minutes.
         shape = parse_topology(topology)
         kconfig.fragments(config)
@@ -85,7 +89,7 @@ class Guest:
         self.machine = Machine(
             topology=shape,
             memory=memory or _DEFAULT_MEMORY[self.kernel.config],
-            accel="tcg" if deterministic else choose_accel(accel, self.kernel.vmlinux),
+            accel="tcg" if deterministic else choose_accel(accel, self.kernel.vmlinux, patches_code),
             deterministic=deterministic,
             seed=seed,
             append=tuple(append),

@@ -39,7 +39,14 @@ class VmOptions:
     seed: Annotated[
         int, _option("--seed", help="Another seed, another equally repeatable run.")
     ] = 1
-    accel: Annotated[str, _option("--accel", help="auto, kvm or tcg (emulation).")] = "auto"
+    accel: Annotated[
+        str,
+        _option(
+            "--accel",
+            help="auto, kvm, tcg (emulation), or tcg,thread=single: slower, and needed by what patches "
+            "much code under load (sched_ext, core scheduling) if QEMU is older than 8.1.",
+        ),
+    ] = "auto"
     config: Annotated[
         str, _option("--config", help="Kernel: base (to measure) or debug (to test).")
     ] = "base"

@@ -4,6 +4,7 @@
     @pytest.mark.topology("2s2c2t")      # default: 1s4c
     @pytest.mark.kernel("base")          # default: debug
     @pytest.mark.append("isolcpus=1")    # kernel arguments
+    @pytest.mark.patches_code            # flips static keys of the scheduler under load
     @pytest.mark.limit(60)               # seconds of the host's for the test itself
     def test_something(guest, program):
         guest.load("fifo")
@@ -32,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in (
         "topology(name): the machine of a guest test, default 1s4c",
         "append(*arguments): arguments for the guest's kernel",
+        "patches_code: flips static keys of the scheduler's hot paths under load",
         "limit(seconds): a guest test that takes longer fails, default 120",
     ):
         config.addinivalue_line("markers", marker)
@@ -49,7 +51,9 @@ def _shape(item: pytest.Item) -> Shape:
 
     append = item.get_closest_marker("append")
     config = item.config.getoption("--kernel") or argument("kernel", "debug")
-    return Shape(config, argument("topology", "1s4c"), append.args if append else ())
+    patches_code = item.get_closest_marker("patches_code") is not None
+    topology = argument("topology", "1s4c")
+    return Shape(config, topology, append.args if append else (), patches_code)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -55,6 +55,7 @@ class Shape:
     config: str
     topology: str
     append: tuple[str, ...] = ()
+    patches_code: bool = False
 
 
 def find_kernel(config: str) -> Kernel:
@@ -85,7 +86,7 @@ class Pool:
         kernel = self._kernels[shape.config]
         # Without it, a host that is busy at the wrong moment makes the kernel give up at boot.
         append = ("no_timer_check", *shape.append)
-        return Guest(config=shape.config, topology=shape.topology, append=append, kernel=kernel).start()
+        return Guest(**{**vars(shape), "append": append}, kernel=kernel).start()
 
     def get(self, shape: Shape) -> Guest:
         if self._guest and (shape != self._shape or not self._guest.alive):

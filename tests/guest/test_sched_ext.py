@@ -10,7 +10,7 @@ from saakm import peers
 from .support import load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
-pytestmark = pytest.mark.kernel("base")
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.patches_code]
 
 STATE = "/sys/kernel/sched_ext/state"
 
