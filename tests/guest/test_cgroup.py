@@ -143,8 +143,12 @@ def test_weight_reaches_the_policy(guest, program, cgroups):
     run_ok(guest, f"echo 300 >{ROOT}/b/cpu.weight")
     assert run_ok(guest, f"cat {seen}/weight").strip() == "0"
     _set(guest, "b", "weigher")
+    assert run_ok(guest, f"cat {seen}/weight").strip() == "300"
     run_ok(guest, f"echo 400 >{ROOT}/b/cpu.weight")
     assert run_ok(guest, f"cat {seen}/weight").strip() == "400"
+    run_ok(guest, f"echo -5 >{ROOT}/b/cpu.weight.nice")
+    weight = run_ok(guest, f"cat {ROOT}/b/cpu.weight").strip()
+    assert run_ok(guest, f"cat {seen}/weight").strip() == weight != "400"
     inode = run_ok(guest, f"stat -c %i {ROOT}/b").strip()
     assert run_ok(guest, f"cat {seen}/cgroup").strip() == inode
 

@@ -125,7 +125,7 @@ def test_zoo_with_the_kernels_checks(guest, program, watch):
 
 @pytest.mark.parametrize("handler", HANDLERS)
 def test_policy_gives_up(guest, program, neighbour, handler):
-    """saakm_abort() from every kind of handler; the victims come to their end all the same."""
+    """saakm_eject() from every kind of handler; the victims come to their end all the same."""
     id_ = _load_misuser(guest, f"mode=abort_{handler}")
     guest.run(f"{program('victims')} {id_}")
     end = _ejected(guest)

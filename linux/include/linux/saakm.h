@@ -306,10 +306,11 @@ struct saakm_module_routines {
 			  const void *old_data);
 
 	/**
-	 * @cgroup_weight: The cpu.weight of a cgroup was written. [S]
+	 * @cgroup_weight: The cpu.weight of a cgroup, and whenever it changes. [S]
 	 *
-	 * @cgroup is its id, @weight from 1 to 10000. Called for cgroups whose
-	 * cpu.saakm.policy, own or inherited, is this policy. Default: nothing.
+	 * @cgroup is its id (that of task_dfl_cgroup() of its threads), @weight
+	 * from 1 to 10000. Called for cgroups whose cpu.saakm.policy, own or
+	 * inherited, is this policy, before their threads come. Default: nothing.
 	 */
 	void (*cgroup_weight)(struct saakm_policy *policy, u64 cgroup, unsigned int weight);
 
@@ -428,18 +429,21 @@ int saakm_add_policy(struct saakm_policy *policy);
 void saakm_remove_policy(struct saakm_policy *policy);
 
 /**
- * saakm_abort() - give up, with a reason
+ * saakm_eject() - give up, with a reason
  * @policy: the calling policy
+ * @kind: SAAKM_EXIT_POLICY_ERROR, or what else describes it
+ * @p: the thread that it is about, or NULL
  * @fmt: what happened, as for printk, without a newline
  *
  * The class takes over at once: no handler is called any more, the threads run
  * on and are moved to the fair class. For states from which the policy knows no
- * way back.
+ * way back. Of several calls the first counts.
  *
- * Context: any.
+ * Context: any but NMI.
  */
-__printf(2, 3)
-void saakm_abort(struct saakm_policy *policy, const char *fmt, ...);
+__printf(4, 5)
+void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
+		 const struct task_struct *p, const char *fmt, ...);
 
 int saakm_set_options(struct saakm_policy *policy, const char *replaces, int timeout_ms,
 		      const char *on_violation);

@@ -35,7 +35,7 @@ enum saakm_exit_kind {
 	SAAKM_EXIT_USER			= 4,	/* /sys/kernel/saakm/eject */
 
 	/* The policy is at fault. */
-	SAAKM_EXIT_POLICY_ERROR		= 16,	/* saakm_abort() */
+	SAAKM_EXIT_POLICY_ERROR		= 16,	/* it called saakm_eject() */
 	SAAKM_EXIT_STALL		= 17,	/* a thread READY for too long */
 	SAAKM_EXIT_OVERRUN		= 18,	/* a handler runs for too long */
 	SAAKM_EXIT_SLEEP		= 19,	/* a handler slept */

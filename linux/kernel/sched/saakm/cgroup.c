@@ -77,6 +77,33 @@ static void saakm_cgroup_apply_all(struct cgroup_subsys_state *css, u32 id)
 	css_task_iter_end(&it);
 }
 
+/* As cpu.weight shows it. */
+static unsigned int saakm_tg_weight(const struct task_group *tg)
+{
+#if defined(CONFIG_FAIR_GROUP_SCHED)
+	return sched_weight_to_cgroup(scale_load_down(tg->shares));
+#elif defined(CONFIG_EXT_GROUP_SCHED)
+	return tg->scx_weight;
+#else
+	return CGROUP_WEIGHT_DFL;
+#endif
+}
+
+/* The weight of @css has changed, or which policy should know of it. */
+void saakm_cgroup_weight(struct cgroup_subsys_state *css)
+{
+	const struct saakm_module_routines *ops;
+	struct saakm_policy *policy;
+
+	if (!READ_ONCE(saakm_cgroups_used))
+		return;
+	guard(mutex)(&saakm_mutex);
+	policy = saakm_policy_by_id(saakm_effective_id(css));
+	ops = policy ? READ_ONCE(policy->ops) : NULL;
+	if (ops && ops->cgroup_weight)
+		ops->cgroup_weight(policy, cgroup_id(css->cgroup), saakm_tg_weight(saakm_tg(css)));
+}
+
 /* @css and what takes its policy from it. */
 static void saakm_cgroup_update(struct cgroup_subsys_state *css)
 {
@@ -87,6 +114,7 @@ static void saakm_cgroup_update(struct cgroup_subsys_state *css)
 		if (!css_tryget_online(pos))
 			continue;
 		rcu_read_unlock();
+		saakm_cgroup_weight(pos);
 		saakm_cgroup_apply_all(pos, saakm_effective_id(pos));
 		rcu_read_lock();
 		css_put(pos);
@@ -118,19 +146,6 @@ void saakm_cgroup_fork(struct task_struct *p)
 {
 	if (READ_ONCE(saakm_cgroups_used))
 		saakm_cgroup_apply(p, saakm_task_cgroup_id(p));
-}
-
-/* The weight of a cgroup has changed, or its policy: who is it that should know? */
-void saakm_cgroup_weight(struct task_group *tg, unsigned int weight)
-{
-	struct saakm_policy *policy;
-
-	if (!READ_ONCE(saakm_cgroups_used))
-		return;
-	guard(mutex)(&saakm_mutex);
-	policy = saakm_policy_by_id(saakm_effective_id(&tg->css));
-	if (policy && READ_ONCE(policy->ops)->cgroup_weight)
-		READ_ONCE(policy->ops)->cgroup_weight(policy, cgroup_id(tg->css.cgroup), weight);
 }
 
 int saakm_cgroup_show(struct seq_file *m, void *v)

@@ -513,9 +513,8 @@ static int saakm_dump_show(struct seq_file *m, void *v)
 		char *json = policy->exit.dump ?: saakm_dump_json(policy);
 
 		if (!json)
-			return -ENOMEM;
-		seq_puts(m, separator);
-		seq_puts(m, json);
+			return -ENOMEM;	/* nothing of what was said reaches the reader */
+		seq_printf(m, "%s%s", separator, json);
 		separator = ",\n";
 		if (json != policy->exit.dump)
 			kvfree(json);

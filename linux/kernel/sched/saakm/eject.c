@@ -222,30 +222,20 @@ static void saakm_veject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 	saakm_report(kind, policy, p, " ejected", vaf);
 }
 
-/* @p: the thread that it is about, or NULL. In any context but NMI. */
 void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 		 const struct task_struct *p, const char *fmt, ...)
 {
 	struct va_format vaf = { .fmt = fmt };
 	va_list args;
 
+	if (kind <= SAAKM_EXIT_NONE || kind >= SAAKM_NR_EXITS || !saakm_exit_names[kind])
+		kind = SAAKM_EXIT_POLICY_ERROR;
 	va_start(args, fmt);
 	vaf.va = &args;
 	saakm_veject(policy, kind, p, &vaf);
 	va_end(args);
 }
-
-void saakm_abort(struct saakm_policy *policy, const char *fmt, ...)
-{
-	struct va_format vaf = { .fmt = fmt };
-	va_list args;
-
-	va_start(args, fmt);
-	vaf.va = &args;
-	saakm_veject(policy, SAAKM_EXIT_POLICY_ERROR, NULL, &vaf);
-	va_end(args);
-}
-EXPORT_SYMBOL_GPL(saakm_abort);
+EXPORT_SYMBOL_GPL(saakm_eject);
 
 /* Reaction */
 

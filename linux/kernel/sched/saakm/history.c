@@ -17,7 +17,7 @@ struct saakm_record {
 };
 
 struct saakm_history {
-	unsigned int		head;	/* of the next one, never wraps to 0 */
+	u64			head;	/* of the next one, counted from the start */
 	struct saakm_record	records[SAAKM_HISTORY];
 };
 
@@ -94,7 +94,7 @@ void saakm_history_add(const struct task_struct *p, enum saakm_state next)
 static bool saakm_history_get(int cpu, unsigned int n, struct saakm_record *record)
 {
 	struct saakm_history *history = READ_ONCE(per_cpu(saakm_history, cpu));
-	unsigned int head;
+	u64 head;
 
 	if (!history)
 		return false;

@@ -80,7 +80,7 @@ void saakm_getattr(struct task_struct *p, struct sched_attr *attr);
 #ifdef CONFIG_CGROUP_SCHED
 void saakm_cgroup_attach(struct task_struct *p);
 void saakm_cgroup_fork(struct task_struct *p);
-void saakm_cgroup_weight(struct task_group *tg, unsigned int weight);
+void saakm_cgroup_weight(struct cgroup_subsys_state *css);
 int saakm_cgroup_show(struct seq_file *m, void *v);
 ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes, loff_t off);
 #endif

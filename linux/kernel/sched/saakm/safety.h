@@ -46,9 +46,6 @@ static inline enum saakm_exit_kind saakm_exit_kind(const struct saakm_policy *po
 }
 
 __printf(4, 5)
-void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
-		 const struct task_struct *p, const char *fmt, ...);
-__printf(4, 5)
 void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 		     const struct task_struct *p, const char *fmt, ...);
 void saakm_evict_all(struct saakm_policy *policy);

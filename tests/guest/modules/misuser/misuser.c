@@ -37,7 +37,7 @@ static bool is(const char *wanted)
 static void may_abort(struct saakm_policy *policy, const char *handler)
 {
 	if (!strncmp(mode, "abort_", 6) && !strcmp(mode + 6, handler))
-		saakm_abort(policy, "gave up in %s", handler);
+		saakm_eject(policy, SAAKM_EXIT_POLICY_ERROR, NULL, "gave up in %s", handler);
 }
 
 static void wrong(int ret)
