@@ -8,7 +8,11 @@ from . import paths
 from .errors import SaakmError
 from .process import run_logged
 
-CONFIGS = {"base": ["base.config"], "debug": ["base.config", "debug.config"]}
+CONFIGS = {
+    "base": ["base.config"],
+    "debug": ["base.config", "debug.config"],
+    "kcsan": ["base.config", "kcsan.config"],
+}
 _SET = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _UNSET = re.compile(r"^# (CONFIG_\w+) is not set$")
 
@@ -18,7 +22,7 @@ def fragments(config: str, directory: Path = paths.CONFIGS) -> list[Path]:
         raise SaakmError(
             f"there is no kernel configuration '{config}'",
             f"SaaKM has: {', '.join(CONFIGS)}",
-            "use --config base to measure, --config debug to test",
+            "use --config base to measure, debug to test, kcsan to find data races",
         )
     return [directory / name for name in CONFIGS[config]]
 

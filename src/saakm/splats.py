@@ -16,7 +16,7 @@ _PATTERNS = [
     r"INFO: possible recursive",
     r"inconsistent lock state",
     r"suspicious RCU usage",
-    r"\bBUG: ",  # KASAN, soft lockup, scheduling while atomic, sleeping function, page fault
+    r"\bBUG: (?!KCSAN)",  # KASAN, soft lockup, scheduling while atomic, sleeping function, page fault
     r"kernel BUG at",
     r"\bOops: ",
     r"general protection fault",
@@ -32,7 +32,8 @@ _PATTERNS = [
     r"refcount_t: ",
     r"Kernel panic - not syncing",
     r"unable to handle kernel",
-    r"KCSAN: ",
+    # The kernel has data races of its own, many of them meant: ours, or a module's.
+    r"BUG: KCSAN: .*(saakm|\[\w+\])",
 ]
 _SPLAT = re.compile("|".join(f"(?:{p})" for p in _PATTERNS))
 _STAMP = re.compile(r"^\[\s*\d+\.\d+\](?:\[\s*[TC]\d+\])?\s?")

@@ -35,9 +35,9 @@ from .splats import find_splats, last_words
 from .topology import megabytes, parse_topology
 
 DEFAULT_TIMEOUT = 60.0
-_DEFAULT_MEMORY = {"base": "1G", "debug": "2G"}
+_DEFAULT_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}
 # How much slower than the base kernel under plain TCG, generously: for deadlines.
-_SLOWER = {"base": 1, "debug": 4}
+_SLOWER = {"base": 1, "debug": 4, "kcsan": 4}
 _NMI_SECONDS = 5.0
 _POLL = 0.05
 

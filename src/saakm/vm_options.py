@@ -48,7 +48,7 @@ class VmOptions:
         ),
     ] = "auto"
     config: Annotated[
-        str, _option("--config", help="Kernel: base (to measure) or debug (to test).")
+        str, _option("--config", help="Kernel: base (to measure), debug (to test), kcsan (data races).")
     ] = "base"
     append: Annotated[
         list[str] | None, _option("--append", help="A kernel argument; may be repeated.")

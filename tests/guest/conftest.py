@@ -5,6 +5,7 @@
     @pytest.mark.kernel("base")          # default: debug
     @pytest.mark.append("isolcpus=1")    # kernel arguments
     @pytest.mark.patches_code            # flips static keys of the scheduler under load
+    @pytest.mark.deterministic           # time is the number of executed instructions
     @pytest.mark.limit(60)               # seconds of the host's for the test itself
     def test_something(guest, program):
         guest.load("fifo")
@@ -16,6 +17,7 @@ behind it. Tests of one shape share a guest; one that died is booted again.
 """
 
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -27,6 +29,8 @@ from .support import Pool, Shape, Watch, build_program, last_lines
 DEFAULT_LIMIT = 120.0
 _WATCH = pytest.StashKey[Watch]()
 _POOL = pytest.StashKey[Pool]()
+_FAILED = pytest.StashKey[bool]()
+_TALLY = pytest.StashKey[Counter]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,10 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "topology(name): the machine of a guest test, default 1s4c",
         "append(*arguments): arguments for the guest's kernel",
         "patches_code: flips static keys of the scheduler's hot paths under load",
+        "deterministic: in the guest, time is the number of executed instructions",
         "limit(seconds): a guest test that takes longer fails, default 120",
     ):
         config.addinivalue_line("markers", marker)
     config.stash[_POOL] = Pool()
+    config.stash[_TALLY] = Counter()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -51,9 +57,13 @@ def _shape(item: pytest.Item) -> Shape:
 
     append = item.get_closest_marker("append")
     config = item.config.getoption("--kernel") or argument("kernel", "debug")
-    patches_code = item.get_closest_marker("patches_code") is not None
-    topology = argument("topology", "1s4c")
-    return Shape(config, topology, append.args if append else (), patches_code)
+    return Shape(
+        config,
+        argument("topology", "1s4c"),
+        append.args if append else (),
+        patches_code=item.get_closest_marker("patches_code") is not None,
+        deterministic=item.get_closest_marker("deterministic") is not None,
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -94,6 +104,19 @@ def boot(request: pytest.FixtureRequest) -> Iterator[Callable[..., Guest]]:
     yield boot_own
     for guest in booted:
         guest.close()
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> Iterator[Callable[[str, int], None]]:
+    """tally("CPUs taken offline", 3): for the list of what was thrown at the class, if the test passes."""
+    counts = Counter()
+
+    def count(what: str, n: int) -> None:
+        counts[what] += n
+
+    yield count
+    if not request.node.stash.get(_FAILED, False):
+        request.config.stash[_TALLY].update(counts)
 
 
 @pytest.fixture(scope="session")
@@ -137,8 +160,19 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
     """A failure shows the end of the console, and leaves the guest tidy for the next test."""
     report = yield
+    item.stash[_FAILED] = item.stash.get(_FAILED, False) or report.failed
     watch = item.stash.get(_WATCH, None)
     if watch and call.when == "call" and report.failed:
         report.sections.append(("console of the guest", last_lines(watch.guest, watch.since)))
         watch.recover()
     return report
+
+
+def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
+    """What the class has stood, with nothing lost: the table of docs/reference/safety.md."""
+    counts = config.stash[_TALLY]
+    if not counts:
+        return
+    terminalreporter.section("storms, none with a loss")
+    for what, count in sorted(counts.items()):
+        terminalreporter.write_line(f"{count:>9,}  {what}")

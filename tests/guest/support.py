@@ -56,6 +56,7 @@ class Shape:
     topology: str
     append: tuple[str, ...] = ()
     patches_code: bool = False
+    deterministic: bool = False
 
 
 def find_kernel(config: str) -> Kernel:
@@ -102,6 +103,13 @@ class Pool:
         self._guest = None
 
 
+# threads is what it says: the threads that name the policy, and those that came and did not go.
+_COUNTS_ARE_TRUE = r"""awk '
+	FILENAME == "/proc/saakm/policies" { if (FNR > 1) { listed[$1] = $6; left[$1] = $7 - $8 } next }
+	$1 == "policy" && $2 { found[$2]++ }
+	END { for (id in listed) if (listed[id] != found[id] || listed[id] != left[id]) exit 1 }
+	' /proc/saakm/policies $(ls -d /proc/[0-9]*/task/[0-9]*/saakm) 2>/dev/null"""
+
 # Leaves the guest as after its boot, and says how many violations it has seen.
 _TIDY = f"""
 pkill -KILL -f {shlex.quote(str(BUILT))}
@@ -113,6 +121,14 @@ for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
 	[ ! -e $cpu ] || [ "$(cat $cpu)" = 1 ] || echo 1 >$cpu
 done
 # Not from the file as it shrinks: its lines would be skipped.
+[ $(wc -l </proc/saakm/policies) = 1 ] || {{
+	tries=0
+	until {_COUNTS_ARE_TRUE}; do
+		# Who was killed takes his time.
+		[ $((tries += 1)) -lt 20 ] || {{ echo "the counts of /proc/saakm/policies are wrong" >&2; exit 1; }}
+		busybox usleep 100000
+	done
+}}
 for module in $(cut -d" " -f1 /proc/modules); do rmmod $module || bad=1; done
 echo 1 >{SYSFS}/check_transitions
 cat {SYSFS}/violations

@@ -19,28 +19,28 @@ def failing(guest):
     run_ok(guest, f"echo 0 >{FAILSLAB}/ignore-gfp-wait && echo 0 >{FAILSLAB}/verbose")
 
 
-def _failed(guest, program, arguments: str, step: int = 1, timeout: float = 110) -> int:
+def _failed(guest, program, tally, arguments: str, step: int = 1, timeout: float = 110) -> int:
     count = int(run_ok(guest, f"{program('failnth')} {step} {arguments}", timeout=timeout))
-    print(f"{arguments.split()[0]}: {count} allocations failed, one after the other")
+    tally(f"allocations that fail in {arguments.split()[0]}, one after the other", count)
     return count
 
 
-def _load(guest, program, policy: str, step: int, timeout: float) -> None:
+def _load(guest, program, tally, policy: str, step: int, timeout: float) -> None:
     """Allocations of insmod, the class's and the kernel's own."""
     file = module_file(guest.kernel, policy)
-    assert _failed(guest, program, f"load {file} {policy} ''", step, timeout) > 5
+    assert _failed(guest, program, tally, f"load {file} {policy} ''", step, timeout) > 5
     assert not policies(guest)
 
 
-def test_load_without_memory(guest, program, failing):
-    _load(guest, program, "vtime", 5, 110)
+def test_load_without_memory(guest, program, tally, failing):
+    _load(guest, program, tally, "vtime", 5, 110)
 
 
 @pytest.mark.long
 @pytest.mark.limit(900)
 @pytest.mark.parametrize("policy", ["fifo", "vtime", "heir"])
-def test_load_without_memory_at_every_place(guest, program, failing, policy):
-    _load(guest, program, policy, 1, 880)
+def test_load_without_memory_at_every_place(guest, program, tally, failing, policy):
+    _load(guest, program, tally, policy, 1, 880)
 
 
 def test_replacement_without_memory(guest, program, failing):
@@ -56,23 +56,24 @@ def test_replacement_without_memory(guest, program, failing):
     run_ok(guest, "pkill sleep; true")
 
 
-def test_fork_without_memory(guest, program, failing):
+def test_fork_without_memory(guest, program, tally, failing):
     id_ = load_policy(guest, "vtime")  # has data for each thread
-    assert _failed(guest, program, f"fork {id_}") > 10
+    assert _failed(guest, program, tally, f"fork {id_}") > 10
     assert policies(guest)["vtime"].threads == 0
 
 
-def test_setattr_without_memory(guest, program, failing):
+def test_setattr_without_memory(guest, program, tally, failing):
     id_ = load_policy(guest, "vtime")
-    assert _failed(guest, program, f"setattr {id_}") >= 1
+    assert _failed(guest, program, tally, f"setattr {id_}") >= 1
     assert policies(guest)["vtime"].threads == 0
 
 
-def _fuzz(guest, program, seed: int, count: int) -> None:
+def _fuzz(guest, program, tally, seed: int, count: int) -> None:
     ids = [load_policy(guest, name) for name in ("fifo", "rr", "vtime")]
     out = run_ok(guest, f"{program('fuzz')} {seed} {count} {' '.join(map(str, ids))}", timeout=110)
     calls, succeeded = map(int, re.findall(r"\d+", out))
     assert succeeded > calls / 5, out
+    tally("random calls and writes of the fuzzer", calls)
     # What it may have changed.
     run_ok(
         guest,
@@ -84,12 +85,12 @@ def _fuzz(guest, program, seed: int, count: int) -> None:
 
 @pytest.mark.append(LOSES_BANDWIDTH)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_fuzz(guest, program, seed):
-    _fuzz(guest, program, seed, 1000)
+def test_fuzz(guest, program, tally, seed):
+    _fuzz(guest, program, tally, seed, 1000)
 
 
 @pytest.mark.long
 @pytest.mark.append(LOSES_BANDWIDTH)
 @pytest.mark.parametrize("seed", range(100, 130))
-def test_fuzz_long(guest, program, seed):
-    _fuzz(guest, program, seed, 6000)
+def test_fuzz_long(guest, program, tally, seed):
+    _fuzz(guest, program, tally, seed, 6000)

@@ -6,6 +6,7 @@ import pytest
 from .support import load_policy, run_ok
 
 POLICIES = ["fifo", "rr", "prio", "vtime"]
+OFFLINE = "CPUs taken offline and back under load"
 # Every CPU but the first, one after the other.
 ROUND = """
 for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
@@ -27,9 +28,20 @@ def _rounds(what: str, count: int) -> str:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_each_cpu_under_load(guest, program, policy):
+def test_each_cpu_under_load(guest, program, tally, policy):
     load_policy(guest, policy)
     run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=110)
+    tally(OFFLINE, 3 * 3)
+
+
+@pytest.mark.long
+@pytest.mark.limit(1200)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_each_cpu_often(guest, program, tally, policy):
+    load_policy(guest, policy)
+    for _ in range(10):
+        run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=110)
+        tally(OFFLINE, 3 * 3)
 
 
 @pytest.mark.parametrize("policy", ["fifo", "rr"])

@@ -13,29 +13,30 @@ pytestmark = pytest.mark.kernel("base")
 POLICIES = ["fifo", "rr", "prio", "vtime"]
 
 
-def _reload(guest, program, cycles: int, *names: str) -> None:
+def _reload(guest, program, tally, cycles: int, *names: str) -> None:
     files = " ".join(str(module_file(guest.kernel, name)) for name in names)
     run_ok(guest, f"{program('reload')} {cycles} {files}", timeout=190)
     assert not policies(guest)
+    tally("loads and unloads of policies under load", cycles * len(names))
 
 
 @pytest.mark.limit(200)
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
-def test_reload_under_load(guest, program, policy):
-    _reload(guest, program, 10, policy)
+def test_reload_under_load(guest, program, tally, policy):
+    _reload(guest, program, tally, 10, policy)
 
 
 @pytest.mark.limit(200)
-def test_reload_two_at_once(guest, program):
-    _reload(guest, program, 8, "fifo", "vtime")
+def test_reload_two_at_once(guest, program, tally):
+    _reload(guest, program, tally, 8, "fifo", "vtime")
 
 
 @pytest.mark.long
 @pytest.mark.limit(900)
 @pytest.mark.parametrize("names", [["fifo"], ["rr"], POLICIES], ids="-".join)
-def test_reload_often(guest, program, names):
+def test_reload_often(guest, program, tally, names):
     for _ in range(5):
-        _reload(guest, program, 20, *names)
+        _reload(guest, program, tally, 20, *names)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

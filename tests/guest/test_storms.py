@@ -21,29 +21,43 @@ STORMS = {
 }
 
 
-def _storm(guest, program, policy: str, storm: str, count: int) -> None:
+NAMES = {
+    "affinity": "sched_setaffinity() on running threads",
+    "nice": "setpriority() on running threads",
+    "stop": "SIGSTOP and SIGCONT at random",
+    "kill": "SIGKILL at random",
+    "ptrace": "ptrace stops",
+    "fork": "forks, execs and exits",
+    "yield": "sched_yield()",
+    "cgroup": "moves between cgroups",
+    "migrate_disable": "runs with migration disabled",
+}
+
+
+def _storm(guest, program, tally, policy: str, storm: str, count: int) -> None:
     load_policy(guest, policy)
     run_ok(guest, f"{program('storm')} {policy} {storm} {count}", timeout=110)
+    tally(NAMES[storm], count)
 
 
 @pytest.mark.parametrize("storm", STORMS)
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
-def test_storm(guest, program, policy, storm):
-    _storm(guest, program, policy, storm, STORMS[storm])
+def test_storm(guest, program, tally, policy, storm):
+    _storm(guest, program, tally, policy, storm, STORMS[storm])
 
 
 @pytest.mark.parametrize("policy", ["prio", "vtime"])
-def test_nice_in_an_ordered_queue(guest, program, policy):
+def test_nice_in_an_ordered_queue(guest, program, tally, policy):
     """A change of the nice value re-sorts the queue."""
-    _storm(guest, program, policy, "nice", STORMS["nice"])
+    _storm(guest, program, tally, policy, "nice", STORMS["nice"])
 
 
 @pytest.mark.long
 @pytest.mark.limit(600)
 @pytest.mark.parametrize("storm", STORMS)
 @pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
-def test_long_storm(guest, program, policy, storm):
-    _storm(guest, program, policy, storm, 5 * STORMS[storm])
+def test_long_storm(guest, program, tally, policy, storm):
+    _storm(guest, program, tally, policy, storm, 5 * STORMS[storm])
 
 
 @pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])

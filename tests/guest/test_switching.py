@@ -16,33 +16,38 @@ def _load(guest, *names: str) -> None:
         load_policy(guest, name)
 
 
+def _switch(guest, program, tally, count: int, classes: str, options: str = "") -> None:
+    run_ok(guest, f"{program('switching')} {options} -n {count} {classes}", timeout=250)
+    tally("switches between classes and policies", count)
+
+
 @pytest.mark.parametrize(("a", "b"), [("fifo", "rr"), ("prio", "vtime")])
-def test_between_fair_and_two_policies(guest, program, a, b):
+def test_between_fair_and_two_policies(guest, program, tally, a, b):
     _load(guest, a, b)
-    run_ok(guest, f"{program('switching')} -n 4000 other {a} {b}", timeout=110)
+    _switch(guest, program, tally, 4000, f"other {a} {b}")
     for name in (a, b):
         assert policies(guest)[name].new >= 500
 
 
-def test_all_classes(guest, program):
+def test_all_classes(guest, program, tally):
     _load(guest, "fifo", "rr")
-    run_ok(guest, f"{program('switching')} -n 3000 {EVERY_CLASS} fifo rr", timeout=110)
+    _switch(guest, program, tally, 3000, f"{EVERY_CLASS} fifo rr")
 
 
-def test_running_threads_switch_themselves(guest, program):
+def test_running_threads_switch_themselves(guest, program, tally):
     _load(guest, "fifo", "rr", "vtime")
-    run_ok(guest, f"{program('switching')} -s -n 2000 other rr:rt fifo rr vtime", timeout=110)
+    _switch(guest, program, tally, 2000, "other rr:rt fifo rr vtime", "-s")
 
 
-def test_delayed_dequeue(guest, program):
+def test_delayed_dequeue(guest, program, tally):
     """Fair sleepers that are still enqueued when they change their class."""
     _load(guest, "fifo", "rr")
-    run_ok(guest, f"{program('switching')} -d -n 3000 other other fifo rr", timeout=110)
+    _switch(guest, program, tally, 3000, "other other fifo rr", "-d")
 
 
 @pytest.mark.long
 @pytest.mark.limit(900)
-def test_many_switches(guest, program):
+def test_many_switches(guest, program, tally):
     _load(guest, "fifo", "rr", "prio", "vtime")
-    for options in ("", "-s", "-d"):
-        run_ok(guest, f"{program('switching')} {options} -n 20000 {EVERY_CLASS} fifo rr prio vtime", timeout=250)
+    for options in ("", "-s", "-d", "", "-s"):
+        _switch(guest, program, tally, 20000, f"{EVERY_CLASS} fifo rr prio vtime", options)

@@ -26,6 +26,8 @@ COMPLAINTS = [
     "ODEBUG: free active (active state 0) object: 0000 object type: timer_list",
     "list_add corruption. next->prev should be prev (1), but was 2. (next=3).",
     "Kernel panic - not syncing: Fatal exception",
+    "BUG: KCSAN: data-race in __saakm_sample / saakm_pick_task",
+    "BUG: KCSAN: data-race in rr_pull [rr] / rr_pull [rr]",
 ]
 # Ordinary messages with alarming words.
 HARMLESS = [
@@ -35,6 +37,7 @@ HARMLESS = [
     "rcu: \tRCU debug extended QS entry/exit.",
     "Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar",
     "debug: unmapping init [mem 0x1000-0x2000]",
+    "BUG: KCSAN: data-race in tick_nohz_stop_tick / tick_sched_timer",
     "acpi_mcfg: pci=nocrs; if necessary, report a bug",
 ]
 

@@ -21,7 +21,7 @@ def build(
     part: Annotated[
         Part, typer.Argument(help="What to build; modules need the kernel.")
     ] = Part.all,
-    config: Annotated[str, typer.Option(help="base (to measure) or debug (to test).")] = "base",
+    config: Annotated[str, typer.Option(help="base (to measure), debug (to test), kcsan.")] = "base",
     kernel_source: Annotated[
         Path | None, typer.Option(help="Another 6.12.y tree; it is copied, never changed.")
     ] = None,

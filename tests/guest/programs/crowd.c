@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * crowd [-p POLICY] [-n THREADS] [-l LIMIT] [-e other|saakm] [-k KIND] COMMAND
+ * crowd [-P] [-p POLICY] [-n THREADS] [-l LIMIT] [-e other|saakm] [-k KIND] COMMAND
  *
  * Runs a shell command among busy threads of a policy (or fair ones). All of
- * them must get on before and after it; -e: which class they must then be in.
+ * them must get on before and after it; -e: which class they must then be in;
+ * -P: processes.
  */
 #include "crowd.h"
 
@@ -11,6 +12,7 @@ struct options {
 	const char *policy;
 	unsigned int nr, limit;
 	int kind, expect;
+	bool processes;
 };
 
 static struct options parse(int argc, char **argv)
@@ -18,8 +20,11 @@ static struct options parse(int argc, char **argv)
 	struct options o = { .nr = 24, .limit = 60, .kind = -1, .expect = -1 };
 	int c;
 
-	while ((c = getopt(argc, argv, "+p:n:l:e:k:")) != -1) {
+	while ((c = getopt(argc, argv, "+Pp:n:l:e:k:")) != -1) {
 		switch (c) {
+		case 'P':
+			o.processes = true;
+			break;
 		case 'p':
 			o.policy = optarg;
 			break;
@@ -50,7 +55,7 @@ int main(int argc, char **argv)
 	int status;
 
 	limit_seconds(o.limit);
-	crowd_new(o.nr, o.policy ? policy_id(o.policy) : 0, false);
+	crowd_new(o.nr, o.policy ? policy_id(o.policy) : 0, o.processes);
 	/* A large crowd is there to be many, not to keep the machine busy. */
 	for (unsigned int i = 0; i < o.nr; i++) {
 		if (o.kind >= 0)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Work conservation, seen from outside: modules/oracle looks at every tick."""
+
+import pytest
+
+from .support import load_policy, run_ok
+
+# Where a busy host cannot make one of the guest's CPUs stand still.
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.deterministic]
+
+PARAMETERS = "/sys/module/oracle/parameters"
+TICK_US = 4000
+
+
+def _parameter(guest, name: str) -> int:
+    return int(run_ok(guest, f"cat {PARAMETERS}/{name}"))
+
+
+def _longest_us(guest, policy: str, command: str) -> int:
+    guest.load("oracle", f"policy={policy}")
+    run_ok(guest, command, timeout=110)
+    samples, seen = _parameter(guest, "samples"), _parameter(guest, "threads_seen")
+    longest_us, pid = _parameter(guest, "longest_us"), _parameter(guest, "longest_pid")
+    guest.unload("oracle")
+    print(f"{policy}: {longest_us} us of idling beside thread {pid}; {samples} looks, {seen} waiting threads")
+    assert samples > 20 and seen > 20
+    return longest_us
+
+
+@pytest.mark.parametrize("policy", ["rr", "vtime"])
+def test_no_cpu_idles_beside_work(guest, program, tally, policy):
+    load_policy(guest, policy)
+    assert _longest_us(guest, policy, f"saakmctl exec {policy} -- hackbench -g 2 -l 60") <= 2 * TICK_US
+
+
+def test_oracle_sees_idle_cpus(guest, program):
+    """fifo does not balance: what the oracle is for."""
+    load_policy(guest, "fifo")
+    assert _longest_us(guest, "fifo", f"{program('crowd')} -p fifo -n 7 -l 100 true") > 2 * TICK_US
