@@ -4,13 +4,12 @@
  *	preempts CPU HOG_POLICY:NICE WOKEN_POLICY:NICE
  * Says in how many rounds it ran within 300 ms, and the number of rounds.
  */
-#include "subject.h"
-#include <sys/eventfd.h>
+#include "sleeper.h"
 
 #define ROUNDS	6
 
 static uint32_t policies[2];
-static int nices[2], event;
+static int nices[2];
 
 static void join(int which)
 {
@@ -29,22 +28,8 @@ static void spins(struct subject *self)
 
 static void waits(struct subject *self)
 {
-	uint64_t value;
-
 	join(1);
-	while (!self->stop) {
-		if (read(event, &value, sizeof(value)) != sizeof(value))
-			die("eventfd");
-		self->progress++;
-	}
-}
-
-static void wake(void)
-{
-	uint64_t one = 1;
-
-	if (write(event, &one, sizeof(one)) != sizeof(one))
-		die("eventfd");
+	sleeper_run(self);
 }
 
 static bool one_round(int cpu, struct subject *woken)
@@ -56,7 +41,7 @@ static bool one_round(int cpu, struct subject *woken)
 	AWAIT(in_state(woken->tid, "BLOCKED"));
 	subject_start(&hog, spins, cpu);
 	AWAIT(hog.progress && in_state(hog.tid, "RUNNING"));
-	wake();
+	sleeper_wake();
 	end = now_ns(CLOCK_MONOTONIC) + 300000000;
 	while (woken->progress == before && now_ns(CLOCK_MONOTONIC) < end)
 		sleep_ms(1);
@@ -75,14 +60,14 @@ int main(int argc, char **argv)
 	    sscanf(argv[3], "%u:%d", &policies[1], &nices[1]) != 2)
 		die("usage: %s CPU HOG_POLICY:NICE WOKEN_POLICY:NICE", argv[0]);
 	cpu = atoi(argv[1]);
-	event = eventfd(0, 0);
+	sleeper_event = eventfd(0, 0);
 	pin(0, cpu == 3 ? 2 : 3);
 	subject_start(&woken, waits, cpu);
 	for (int i = 0; i < ROUNDS; i++)
 		soon += one_round(cpu, &woken);
 	printf("%d %d\n", soon, ROUNDS);
 	woken.stop = 1;
-	wake();
+	sleeper_wake();
 	subject_stop(&woken);
 	return 0;
 }

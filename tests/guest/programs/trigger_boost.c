@@ -13,18 +13,6 @@ static void real_time(int priority)
 		die("SCHED_FIFO");
 }
 
-static void holder(struct subject *self)
-{
-	saakm_join(policy_id);
-	pthread_mutex_lock(&mutex);
-	held = 1;
-	while (!release)
-		self->progress++;
-	pthread_mutex_unlock(&mutex);
-	while (!self->stop)
-		self->progress++;
-}
-
 /* Joins only when told to, by somebody else. */
 static void outsider(struct subject *self)
 {
@@ -35,6 +23,12 @@ static void outsider(struct subject *self)
 	pthread_mutex_unlock(&mutex);
 	while (!self->stop)
 		self->progress++;
+}
+
+static void holder(struct subject *self)
+{
+	saakm_join(policy_id);
+	outsider(self);
 }
 
 static void waiter(struct subject *self)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Wakeups whose circumstances a policy is told: who, from where, beside whom. */
-#include "subject.h"
-#include <sys/eventfd.h>
+#include "sleeper.h"
 
 static int to_reader[2], to_writer[2];
 
@@ -42,26 +41,10 @@ static void pipe_pair(void)
 	subject_stop(&reader);
 }
 
-static int event;
-
 static void waits(struct subject *self)
 {
-	uint64_t value;
-
 	saakm_join(policy_id);
-	while (!self->stop) {
-		if (read(event, &value, sizeof(value)) != sizeof(value))
-			die("eventfd");
-		self->progress++;
-	}
-}
-
-static void wake(void)
-{
-	uint64_t one = 1;
-
-	if (write(event, &one, sizeof(one)) != sizeof(one))
-		die("eventfd");
+	sleeper_run(self);
 }
 
 static void remote(void)
@@ -69,7 +52,7 @@ static void remote(void)
 	struct subject s;
 	cpu_set_t set;
 
-	event = eventfd(0, 0);
+	sleeper_event = eventfd(0, 0);
 	pin(0, 3);
 	subject_start(&s, waits, 1);
 	tell("sleeper", s.tid);
@@ -80,11 +63,11 @@ static void remote(void)
 	if (sched_setaffinity(s.tid, sizeof(set), &set))
 		die("sched_setaffinity");
 	for (uint64_t i = 1; i <= 10; i++) {
-		wake();
+		sleeper_wake();
 		AWAIT(s.progress == i && in_state(s.tid, "BLOCKED"));
 	}
 	s.stop = 1;
-	wake();
+	sleeper_wake();
 	subject_stop(&s);
 }
 
@@ -96,7 +79,7 @@ static void beside(void)
 {
 	struct subject h, w;
 
-	event = eventfd(0, 0);
+	sleeper_event = eventfd(0, 0);
 	pin(0, 3);	/* we are of a higher class */
 	subject_start(&w, waits, 1);
 	tell("woken", w.tid);
@@ -106,13 +89,13 @@ static void beside(void)
 		AWAIT(in_state(w.tid, "BLOCKED"));
 		subject_start(&h, hog, 1);
 		AWAIT(h.progress && in_state(h.tid, "RUNNING"));
-		wake();
+		sleeper_wake();
 		sleep_ms(40);
 		subject_stop(&h);
 		AWAIT(w.progress != before);
 	}
 	w.stop = 1;
-	wake();
+	sleeper_wake();
 	subject_stop(&w);
 }
 

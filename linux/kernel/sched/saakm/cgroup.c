@@ -163,23 +163,18 @@ int saakm_cgroup_show(struct seq_file *m, void *v)
 static int saakm_cgroup_parse(char *buf, u32 *id)
 {
 	struct saakm_policy *policy;
-	u32 number;
 
 	*id = 0;
 	if (!strcmp(buf, "none") || !strcmp(buf, "-1"))
 		return 0;
-	if (kstrtouint(buf, 10, &number))
-		number = 0;
 	guard(mutex)(&saakm_mutex);
-	list_for_each_entry(policy, &saakm_policies, node) {
-		if (policy->dying || (strcmp(policy->name, buf) && policy->id != number))
-			continue;
-		if (policy->flags & SAAKM_POLICY_PRIVILEGED && !capable(CAP_SYS_NICE))
-			return saakm_refuse(-EPERM, "cgroup: policy %s takes CAP_SYS_NICE", buf);
-		*id = policy->id;
-		return 0;
-	}
-	return saakm_refuse(-ESRCH, "cgroup: no policy is called %s", buf);
+	policy = saakm_policy_called(buf);
+	if (!policy)
+		return saakm_refuse(-ESRCH, "cgroup: no policy is called %s", buf);
+	if (policy->flags & SAAKM_POLICY_PRIVILEGED && !capable(CAP_SYS_NICE))
+		return saakm_refuse(-EPERM, "cgroup: policy %s takes CAP_SYS_NICE", buf);
+	*id = policy->id;
+	return 0;
 }
 
 ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes, loff_t off)

@@ -311,22 +311,31 @@ void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 
 /* By the user */
 
-static int saakm_eject_by_name(const char *name)
+/* By its name, or its id in digits. One that is ejected is none. Under saakm_mutex. */
+struct saakm_policy *saakm_policy_called(const char *name)
 {
 	struct saakm_policy *policy;
 	u32 id;
 
 	if (kstrtouint(name, 10, &id))
 		id = 0;
-	guard(mutex)(&saakm_mutex);
 	list_for_each_entry(policy, &saakm_policies, node) {
-		if (policy->dying || (strcmp(policy->name, name) && policy->id != id))
-			continue;
-		saakm_eject(policy, SAAKM_EXIT_USER, NULL, "by %s/%d", current->comm,
-			    current->pid);
-		return 0;
+		if (!policy->dying && (!strcmp(policy->name, name) || policy->id == id))
+			return policy;
 	}
-	return saakm_refuse(-ESRCH, "eject: no policy is called %s", name);
+	return NULL;
+}
+
+static int saakm_eject_by_name(const char *name)
+{
+	struct saakm_policy *policy;
+
+	guard(mutex)(&saakm_mutex);
+	policy = saakm_policy_called(name);
+	if (!policy)
+		return saakm_refuse(-ESRCH, "eject: no policy is called %s", name);
+	saakm_eject(policy, SAAKM_EXIT_USER, NULL, "by %s/%d", current->comm, current->pid);
+	return 0;
 }
 
 static void saakm_sysrq_eject(u8 key)

@@ -18,15 +18,7 @@ static struct saakm_replacement {
 /* The policy that @policy->replaces names, or NULL. */
 struct saakm_policy *saakm_predecessor(const struct saakm_policy *policy)
 {
-	struct saakm_policy *old;
-
-	if (!policy->replaces)
-		return NULL;
-	list_for_each_entry(old, &saakm_policies, node) {
-		if (!old->dying && !strcmp(old->name, policy->replaces))
-			return old;
-	}
-	return NULL;
+	return policy->replaces ? saakm_policy_called(policy->replaces) : NULL;
 }
 
 /* The new policy may refuse, and may prepare. */

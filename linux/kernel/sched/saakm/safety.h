@@ -48,6 +48,7 @@ static inline enum saakm_exit_kind saakm_exit_kind(const struct saakm_policy *po
 __printf(4, 5)
 void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 		     const struct task_struct *p, const char *fmt, ...);
+struct saakm_policy *saakm_policy_called(const char *name);
 void saakm_evict_all(struct saakm_policy *policy);
 
 /* replace.c */
