@@ -104,11 +104,10 @@ class Pool:
 
 
 # threads is what it says: the threads that name the policy, and those that came and did not go.
-_COUNTS_ARE_TRUE = r"""awk '
-	FILENAME == "/proc/saakm/policies" { if (FNR > 1) { listed[$1] = $6; left[$1] = $7 - $8 } next }
-	$1 == "policy" && $2 { found[$2]++ }
-	END { for (id in listed) if (listed[id] != found[id] || listed[id] != left[id]) exit 1 }
-	' /proc/saakm/policies $(ls -d /proc/[0-9]*/task/[0-9]*/saakm) 2>/dev/null"""
+_COUNTS_ARE_TRUE = r"""{ cat /proc/saakm/policies; cat /proc/[0-9]*/task/[0-9]*/saakm 2>/dev/null; } | awk '
+	$1 == "policy" { found[$2]++ }
+	NF == 9 && $1 + 0 { listed[$1] = $6; left[$1] = $7 - $8 }
+	END { for (id in listed) if (listed[id] != found[id] || listed[id] != left[id]) exit 1 }'"""
 
 # Leaves the guest as after its boot, and says how many violations it has seen.
 _TIDY = f"""

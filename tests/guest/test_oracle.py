@@ -27,13 +27,21 @@ def _longest_us(guest, policy: str, command: str) -> int:
     return longest_us
 
 
-@pytest.mark.parametrize("policy", ["rr", "vtime"])
-def test_no_cpu_idles_beside_work(guest, program, tally, policy):
-    load_policy(guest, policy)
-    assert _longest_us(guest, policy, f"saakmctl exec {policy} -- hackbench -g 2 -l 60") <= 2 * TICK_US
+HACKBENCH = "hackbench -g 2 -l 60"
 
 
-def test_oracle_sees_idle_cpus(guest, program):
-    """fifo does not balance: what the oracle is for."""
-    load_policy(guest, "fifo")
-    assert _longest_us(guest, "fifo", f"{program('crowd')} -p fifo -n 7 -l 100 true") > 2 * TICK_US
+def test_no_cpu_idles_beside_work(guest):
+    """rr steals as soon as a CPU runs dry."""
+    load_policy(guest, "rr")
+    assert _longest_us(guest, "rr", f"saakmctl exec rr -- {HACKBENCH}") <= 2 * TICK_US
+
+
+def test_no_cpu_idles_beside_a_crowd(guest, program):
+    load_policy(guest, "rr")
+    assert _longest_us(guest, "rr", f"{program('crowd')} -P -p rr -n 12 -l 100 true") <= 2 * TICK_US
+
+
+def test_oracle_sees_idle_cpus(guest):
+    """vtime leaves threads where they are."""
+    load_policy(guest, "vtime")
+    assert _longest_us(guest, "vtime", f"saakmctl exec vtime -- {HACKBENCH}") > 2 * TICK_US

@@ -2,11 +2,14 @@
 /*
  * bomb POLICY REFUSALS
  *
- * A fork bomb: every process of a policy forks for as long as there are pids.
+ * A fork bomb: every process of a policy forks, down to a depth that keeps the
+ * kernel's chains of anonymous memory short, for as long as there are pids.
  * Once REFUSALS forks have failed all are killed. Prints forks and refusals.
  */
 #include "crowd.h"
 #include <sys/prctl.h>
+
+#define DEPTH 4
 
 static struct {
 	volatile uint64_t forks, refusals;
@@ -14,13 +17,15 @@ static struct {
 
 static void explode(void)
 {
-	for (;;) {
+	for (int depth = 0;;) {
 		pid_t pid = fork();
 
 		if (pid > 0)
 			__atomic_add_fetch(&seen->forks, 1, __ATOMIC_RELAXED);
 		else if (pid < 0)
 			__atomic_add_fetch(&seen->refusals, 1, __ATOMIC_RELAXED);
+		else if (++depth == DEPTH)
+			pause();
 		sched_yield();
 	}
 }
