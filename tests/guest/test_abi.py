@@ -5,6 +5,9 @@ import pytest
 
 from .support import load_policy, policies, run_ok, until
 
+# Behaviour: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 # One guest command for several cases: under emulation, loading and tidying up cost more than they do.
 ATTR = {
     "sizes": "sizes old_sizes getattr_sizes",

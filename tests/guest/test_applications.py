@@ -62,6 +62,7 @@ def _stress_ng(guest, program, policy: str, stressors: list[str]) -> None:
         )
 
 
+@pytest.mark.kernel("base")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_stress_ng(guest, program, policy):
     _stress_ng(guest, program, policy, SHORT[:3])
@@ -79,6 +80,7 @@ def _make(guest, program, policy: str, targets: str) -> None:
     _run_in(guest, program, policy, f"make -C /tmp/make -j4 {targets}", 110)
 
 
+@pytest.mark.kernel("base")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_make(guest, program, policy):
     _make(guest, program, policy, "f1.o f2.o")

@@ -5,6 +5,9 @@ import pytest
 
 from .recorder import CHOICE, EXEC, OUSTED, TICK, Record, expect, names, record, times
 
+# Behaviour: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 
 @pytest.fixture
 def change(guest, program):

@@ -6,6 +6,9 @@ import pytest
 from .recorder import CORES, EVENTS, POLICY, THREADS, expect, parse, record, times
 from .support import last_error, load_policy, policies, run_ok, until
 
+# Behaviour: the debug kernel is some four times slower under emulation.
+pytestmark = pytest.mark.kernel("base")
+
 MANY = f"groups={CORES}"
 
 
