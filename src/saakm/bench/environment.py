@@ -14,7 +14,8 @@ from ..qemu import qemu_version
 from .store import ENVIRONMENT, Record
 
 
-def describe(kernel: str, machine: dict[str, Any], seed: int, config: str = "") -> Record:
+def describe(kernel: str, machine: dict[str, Any], schedulers: list[str], seed: int,
+             config: str) -> Record:
     return {
         "kind": ENVIRONMENT,
         "when": time.strftime("%Y-%m-%dT%H:%M:%S"),
@@ -23,6 +24,7 @@ def describe(kernel: str, machine: dict[str, Any], seed: int, config: str = "") 
         "config": config,
         "commit": commit(),
         "machine": machine,
+        "schedulers": schedulers,
         "seed": seed,
         "qemu": qemu_version() if machine["on"] == "guest" else None,
         "host": {"kernel": platform.release(), "cpus": os.cpu_count(), "cpu": _cpu(),

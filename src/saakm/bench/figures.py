@@ -75,9 +75,10 @@ def _latencies(record: Record) -> list[tuple[Figure, float]]:
 
 
 def schedulers(found: Iterable[Figure], first: str = "") -> list[str]:
-    """In the order in which they came; `first` is the baseline."""
-    names = list(dict.fromkeys(name for figure in found for name in figure.values))
-    return [first, *(name for name in names if name != first)] if first in names else names
+    """The baseline, the kernel's own, sched_ext's, ours: whatever order chance ran them in."""
+    names = {name for figure in found for name in figure.values}
+    return sorted(names, key=lambda name: (name != first, name != "eevdf",
+                                           not name.startswith("scx_"), name))
 
 
 def tables(found: Iterable[Figure]) -> dict[str, list[Figure]]:

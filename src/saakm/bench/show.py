@@ -67,7 +67,7 @@ def gain_cells(figure: Figure, result: Tally) -> list[str]:
     for name in (result.base, result.scheduler):
         summary = figure.summary(name)
         means.append(number(summary.mean) + ("" if math.isnan(summary.stddev)
-                                             else f" ±{number(summary.stddev)}"))
+                                             else f" ±{number(summary.stddev, summary.mean)}"))
     interval = "" if math.isnan(difference.low) else f"{difference.low:+.2f} .. {difference.high:+.2f}"
     verdict = difference.verdict
     if not math.isnan(difference.p):

@@ -54,14 +54,14 @@ def _mean(figure: Figure, names: Sequence[str]) -> Row:
 
 
 def _stddev(figure: Figure, names: Sequence[str]) -> Row:
-    base = figure.summary(_base(figure, names)).stddev
+    zero = figure.summary(_base(figure, names))
     cells = []
     for name in names:
         if name not in figure.values:
             cells.append(_none())
             continue
         value = figure.summary(name).stddev
-        cells.append(number(value) + per_cent(stats.gain(base, value, "lower")))
+        cells.append(number(value, zero.mean) + per_cent(stats.gain(zero.stddev, value, "lower")))
     return "Stddev", figure.label, cells
 
 
@@ -72,7 +72,7 @@ def _interval(figure: Figure, names: Sequence[str]) -> Row:
             cells.append(_none())
             continue
         summary = figure.summary(name)
-        cells.append(f"{number(summary.low)} .. {number(summary.high)}")
+        cells.append(f"{number(summary.low, summary.mean)} .. {number(summary.high, summary.mean)}")
     return "CI95", figure.label, cells
 
 
@@ -84,13 +84,12 @@ def _none() -> str:
     return "-"
 
 
-def number(value: float) -> str:
-    """With the digits that tell runs apart, not more than two after the point for large ones."""
+def number(value: float, like: float | None = None) -> str:
+    """With the digits that tell runs apart; `like`: as many after the point as that one has."""
     if not math.isfinite(value):
         return "-" if math.isnan(value) else "inf"
-    if value == 0:
-        return "0"
-    whole = math.floor(math.log10(abs(value))) + 1
+    scale = abs(value if like is None else like)
+    whole = math.floor(math.log10(scale)) + 1 if scale else _DIGITS
     return f"{value:.{min(max(_DIGITS - whole, 2 if whole < 7 else 0), 9)}f}"
 
 

@@ -112,7 +112,7 @@ def _run(vm: VmOptions, where: Where, variants: list[Variant], known: dict[str, 
     runs = bench_.todo(plan(variants, found, rounds, warm_up, vm.seed), kept.done())
     try:
         if runs:
-            kept.append(environment.describe(place.kernel, place.machine, vm.seed, vm.config))
+            kept.append(environment.describe(place.kernel, place.machine, names, vm.seed, vm.config))
             with meter("running", len(runs)) as progress:
                 do_all(bench_, runs, kept.append, progress)
     finally:
