@@ -10,9 +10,9 @@ from typing import Any
 from ..errors import GuestError, SaakmError
 from ..splats import find_splats
 from . import latency, script
+from .in_guest import InGuest
 from .metric import value_of
 from .on_host import OnHost
-from .in_guest import InGuest
 from .plan import Run
 from .store import RUN, Record, key
 from .workloads import Variant, Workload

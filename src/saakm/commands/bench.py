@@ -10,7 +10,17 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ..bench import environment, export, listing, packages, picture, schedulers, show, store, workloads
+from ..bench import (
+    environment,
+    export,
+    listing,
+    packages,
+    picture,
+    schedulers,
+    show,
+    store,
+    workloads,
+)
 from ..bench.figures import figures
 from ..bench.figures import schedulers as schedulers_of
 from ..bench.in_guest import InGuest
