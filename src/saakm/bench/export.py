@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Comparisons for programs: JSON, and CSV with a row a run."""
 
+import csv
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -39,14 +40,11 @@ def _known(value: Any) -> Any:
 
 
 def write_csv(found: Sequence[Figure], path: Path) -> None:
-    import pandas
-
-    lines = [
-        {"workload": figure.workload, "figure": figure.name, "unit": figure.unit,
-         "better": figure.better, "meaning": figure.meaning, "scheduler": name, "run": number,
-         "value": value}
-        for figure in found for name, values in figure.values.items()
-        for number, value in enumerate(values, 1)
-    ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    pandas.DataFrame(lines).to_csv(path, index=False)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["workload", "figure", "unit", "better", "meaning", "scheduler", "run", "value"])
+        for figure in found:
+            about = [figure.workload, figure.name, figure.unit, figure.better, figure.meaning]
+            for name, values in figure.values.items():
+                writer.writerows([*about, name, number, value] for number, value in enumerate(values, 1))

@@ -22,7 +22,7 @@ _LINE = re.compile(r"^.*?\s\[(\d+)\]\s+(?:\S+\s+)?([\d.]+):\s+(\w+):\s+(.*)$")
 _SWITCH = re.compile(r"(?:.*:|.*prev_pid=)(\d+)(?: \[\d+\] | .*prev_state=)(\S+) ==> (?:.*:|.*next_pid=)(\d+)")
 _WAKE = re.compile(r"(?:.*:|.*\bpid=)(\d+)(?: \[| prio=)")
 _FORK = re.compile(r"\bpid=(\d+).*child_pid=(\d+)")
-_LOST = re.compile(r"^CPU:?(\d+) \[?(?:LOST )?(\d+)? ?EVENTS DROPPED")
+_LOST = re.compile(r"^CPU:?\s*(\d+)\s.*EVENTS")
 _READY_STATES = ("R", "R+")
 
 
