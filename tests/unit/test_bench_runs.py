@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 from saakm.bench import metric, packages, schedulers, script, store, workloads
+from saakm.bench.measure import Bench, do_all
 from saakm.bench.plan import plan
 from saakm.bench.schedulers import Scheduler
-from saakm.bench.measure import Bench, do_all
 from saakm.errors import GuestDied, SaakmError
 from saakm.vm import Result
 
