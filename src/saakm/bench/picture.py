@@ -41,7 +41,7 @@ def draw(found: Sequence[Figure], names: Sequence[str], paths: Sequence[Path]) -
 
 def _panel(panel, figure: Figure, present: list[str], names: Sequence[str]) -> None:
     boxes = panel.boxplot([figure.values[name] for name in present], orientation="horizontal",
-                          tick_labels=present, patch_artist=True, widths=0.6,
+                          tick_labels=present, patch_artist=True, widths=0.6, showfliers=False,
                           medianprops={"color": "black"})
     for name, box in zip(present, boxes["boxes"]):
         box.set_facecolor(color(name, names))
