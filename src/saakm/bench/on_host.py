@@ -14,7 +14,7 @@ from .. import paths
 from ..errors import SaakmError
 from ..tables import parse_ejected, parse_table
 from ..vm import Result
-from .script import TRACE, WORK
+from .script import CGROUP, TRACE, WORK
 
 _PROC = Path("/proc/saakm")
 _KILL_SECONDS = 10.0
@@ -35,6 +35,10 @@ class OnHost:
             raise SaakmError("cannot run workloads on this machine",
                              "policies are for root, and so are control groups and tracing",
                              "run it as root, or without --on host")
+        if not (CGROUP.parent / "cgroup.controllers").exists():
+            raise SaakmError("cannot run workloads on this machine",
+                             f"{CGROUP.parent} is not cgroup v2, which keeps a run's processes together",
+                             "boot with systemd.unified_cgroup_hierarchy=1, or mount cgroup2 there")
         if self._policies and not _PROC.exists():
             raise SaakmError("this machine has no SaaKM",
                              f"its kernel {platform.release()} has no {_PROC}",
@@ -72,6 +76,8 @@ class OnHost:
             self._saakmctl("unload", name)
         self._loaded, self._ready = [], False
         shutil.rmtree(WORK, ignore_errors=True)
+        if CGROUP.exists():
+            CGROUP.rmdir()
 
     def run(self, script: str, timeout: float) -> Result:
         begin = time.monotonic()

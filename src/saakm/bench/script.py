@@ -3,10 +3,11 @@
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 WORK = "/tmp/saakm-bench"
 TRACE = "trace.dat"
-_CGROUP = "/sys/fs/cgroup/saakm-bench"
+CGROUP = Path("/sys/fs/cgroup/saakm-bench")
 _KILL_SECONDS = 5
 # sched_waking is when the waker asks, sched_wakeup when the thread is in a queue.
 EVENTS = ("sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_switch", "sched_process_fork")
@@ -18,9 +19,9 @@ mkdir -p $WORK && cd $WORK || exit 1
 """
 # Servers that outlive their script would disturb the next run.
 _END = f"""\
-echo 1 >{_CGROUP}/cgroup.kill
+echo 1 >{CGROUP}/cgroup.kill
 for i in 1 2 3 4 5 6 7 8 9 10; do
-	grep -q '^populated 0' {_CGROUP}/cgroup.events && break
+	grep -q '^populated 0' {CGROUP}/cgroup.events && break
 	sleep 0.2
 done
 exit $status
@@ -43,8 +44,8 @@ def one_run(command: str, prefix: Sequence[str], timeout: float, python_path: st
     return (
         _BEGIN
         + f"printf '%s\\n' {shlex.quote(command)} >command.sh\n"
-        + f"mkdir -p {_CGROUP}\n{start}"
-        + f"(echo 0 >{_CGROUP}/cgroup.procs; export PYTHONPATH={shlex.quote(python_path)}\n"
+        + f"mkdir -p {CGROUP}\n{start}"
+        + f"(echo 0 >{CGROUP}/cgroup.procs; export PYTHONPATH={shlex.quote(python_path)}\n"
         + f"exec {shlex.join(limit + timed)})\nstatus=$?\n{stop}{_END}"
     )
 
