@@ -217,6 +217,16 @@ def test_what_is_done_is_not_done_again(tmp_path):
     assert sorted(record["round"] for record in store.runs(records)) == [1, 2, 3]
 
 
+def test_a_resumed_run_is_warmed_up_again_and_a_finished_one_not(tmp_path):
+    one = workload(tmp_path)
+    todo = Bench(Place(), {"w": one}, False, False)
+    runs = plan(one.variants, [EEVDF], 2, True, 1)
+    frames = [todo._frame(run) for run in runs]
+    keys = [store.key(frame) for frame in frames]
+    assert [run.round for run in todo.todo(runs, set(keys[:2]))] == [0, 2]
+    assert todo.todo(runs, set(keys[1:])) == []
+
+
 @pytest.mark.parametrize("change", [{"kernel": "other"}, {"machine": {"on": "guest", "cpus": 8}}])
 def test_another_kernel_or_machine_is_another_run(tmp_path, change):
     bench(tmp_path, Place())

@@ -40,7 +40,13 @@ class Bench:
         self.splats: list[str] = []
 
     def todo(self, plan: Iterable[Run], done: set[str]) -> list[Run]:
-        return [run for run in plan if key(self._frame(run)) not in done]
+        """What is not done, with the warm-ups for it: an earlier guest's do not help this one."""
+        plan = list(plan)
+        left = {id(run) for run in plan if run.counts and key(self._frame(run)) not in done}
+        wanted = {(run.variant.workload, run.variant.name) for run in plan if id(run) in left}
+        return [run for run in plan
+                if id(run) in left
+                or not run.counts and (run.variant.workload, run.variant.name) in wanted]
 
     def record(self, run: Run) -> Record | None:
         """None when there have been too many failures to try again."""

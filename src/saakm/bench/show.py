@@ -12,6 +12,7 @@ from . import stats
 from .figures import Figure, Tally, schedulers, tally
 from .table import number, plain
 
+_WIDTH = 140
 RULE = (
     "Better is positive. Stars: more than noise, by Welch's t-test (p < 0.05) between the runs; "
     "rates are compared as the times they are the inverse of. CI95: where the mean lies, "
@@ -46,17 +47,17 @@ def _show_tally(found: Sequence[Figure], result: Tally, console: Console) -> Non
     if not result.differences:
         return
     table = Table(title=f"{result.scheduler} against {result.base}", title_justify="left")
-    for column in ("workload", "unit"):
-        table.add_column(column, overflow="fold")
-    for column in (result.base, result.scheduler, "gain", "95 %", "verdict"):
-        table.add_column(column, justify="right" if column != "verdict" else "left", no_wrap=True)
+    for column in ("workload", result.base, result.scheduler, "gain", "95 %", "verdict"):
+        left = column in ("workload", "verdict")
+        table.add_column(column, justify="left" if left else "right", no_wrap=True)
     for figure in found:
         if figure.name not in result.differences:
             continue
         difference = result.differences[figure.name]
-        table.add_row(figure.name, figure.unit, *gain_cells(figure, result),
+        table.add_row(figure.name, *gain_cells(figure, result),
                       style=_STYLES[difference.verdict])
-    console.print(table)
+    # A log has no width; a row that is cut off in it is lost.
+    console.print(table, width=None if console.is_terminal else max(console.width, _WIDTH), crop=False)
     console.print(sentence(result), highlight=False)
 
 
