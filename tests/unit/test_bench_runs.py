@@ -227,6 +227,17 @@ def test_a_resumed_run_is_warmed_up_again_and_a_finished_one_not(tmp_path):
     assert todo.todo(runs, set(keys[1:])) == []
 
 
+@pytest.mark.parametrize(("boot_each", "boots"), [(False, 1), (True, 3)])
+def test_input_is_prepared_once_a_boot(tmp_path, boot_each, boots):
+    one = workload(tmp_path, MINIMAL.replace("[[variant]]", 'setup = "prepare it"\n[[variant]]'))
+    place = Place()
+    todo = Bench(place, {"w": one}, False, boot_each)
+    do_all(todo, plan(one.variants, [EEVDF], 3, False, 1), lambda record: None, Progress())
+    assert place.boots == boots
+    assert sum("prepare it" in text for text in place.ran) == boots
+    assert sum("saakm.guest.timed" in text for text in place.ran) == 3
+
+
 @pytest.mark.parametrize("change", [{"kernel": "other"}, {"machine": {"on": "guest", "cpus": 8}}])
 def test_another_kernel_or_machine_is_another_run(tmp_path, change):
     bench(tmp_path, Place())
