@@ -124,6 +124,12 @@ def test_a_missing_figure_shows_what_was_printed():
     assert "segmentation fault" in error.value.why
 
 
+def test_a_rate_of_nothing_is_a_failure():
+    (variant,) = workloads.choose("dbench:tmpfs-1", KNOWN)
+    with pytest.raises(SaakmError, match="got nothing done"):
+        metric.value_of(variant, "Throughput 0 MB/sec  4 clients\n", 43)
+
+
 def test_missing_packages_are_named():
     assert packages.missing(["dpkg", "no-such-package-here"]) == ["no-such-package-here"]
     assert packages.missing([]) == []

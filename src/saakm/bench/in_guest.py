@@ -2,13 +2,17 @@
 """Runs workloads in a guest."""
 
 import os
+import shlex
+import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from .. import paths
 from ..cost.target import find_target
 from ..kernel import Kernel, build_kernel
-from ..modules import build_modules, build_saakmctl
+from ..modules import build_modules, build_saakmctl, module_file
 from ..qemu import package_in_guest
 from ..tables import parse_ejected
 from ..vm import Guest, Result
@@ -30,7 +34,13 @@ class InGuest:
         """`patches_code`: sched_ext will come and go while the CPUs are busy."""
         self.built = _build(vm.config)
         self.kernel = hash_of(self.built.vmlinux)
-        self._vm, self._policies, self._patches_code = vm, list(policies), patches_code
+        self._vm, self._patches_code = vm, patches_code
+        # Whoever edits a policy meanwhile must not change what is measured. Not in /tmp,
+        # which the guest has of its own.
+        paths.GUESTS.mkdir(parents=True, exist_ok=True)
+        self._copies = tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-", dir=paths.GUESTS)
+        self._modules = [shutil.copy(module_file(self.built, name), self._copies.name)
+                         for name in policies]
         self._memory = vm.memory
         self._guest: Guest | None = None
         self._new()  # refuses what cannot be booted, before anything is installed
@@ -56,8 +66,8 @@ class InGuest:
     def boot(self) -> None:
         self.close()
         self._guest = self._new().start()
-        for policy in self._policies:
-            self._guest.load(policy)
+        for module in self._modules:
+            self._guest.run(f"insmod {shlex.quote(module)}").check()
 
     def close(self) -> None:
         if self._guest:
