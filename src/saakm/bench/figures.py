@@ -44,6 +44,8 @@ def figures(records: Iterable[Record]) -> list[Figure]:
     for record in records:
         if record["round"] == WARM_UP or record["error"]:
             continue
+        if record["better"] == "higher" and record["value"] <= 0:
+            continue  # nothing has no inverse; see metric.py
         for figure, value in _of(record):
             same = found.setdefault((figure.title, figure.label, figure.unit), figure)
             same.values.setdefault(record["scheduler"], []).append(value)
