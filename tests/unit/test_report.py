@@ -82,10 +82,10 @@ def browse(page, *options):
     if not shutil.which(BROWSER):
         pytest.skip(f"there is no {BROWSER}: apt-get install {BROWSER}")
     # Nothing must be fetched: every name leads nowhere.
-    usual = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=30000",
+    usual = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=5000",
              "--window-size=1200,2400", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr"]
     done = subprocess.run([BROWSER, *usual, *options, page.as_uri()], capture_output=True, text=True,
-                          timeout=100)
+                          timeout=200)
     assert done.returncode == 0, done.stderr
     assert "Uncaught" not in done.stderr, done.stderr
     return done.stdout
