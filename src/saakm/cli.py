@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from .commands import build, clean, cost, demo, doctor, run, shell, test
+from .commands import bench, build, clean, cost, demo, doctor, report, run, shell, test
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -24,6 +24,8 @@ app.command()(shell.shell)
 app.command()(build.build)
 app.command(context_settings=test.CONTEXT)(test.test)
 app.command()(cost.cost)
+app.command()(bench.bench)
+app.command()(report.report)
 app.command()(doctor.doctor)
 app.command()(clean.clean)
 

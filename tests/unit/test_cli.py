@@ -27,7 +27,7 @@ def saakm(*args, **environment):
 def test_help_names_every_command():
     done = saakm("--help")
     assert done.returncode == 0
-    for command in ("demo", "run", "shell", "build", "test", "doctor", "clean"):
+    for command in ("demo", "run", "shell", "build", "test", "cost", "bench", "report", "doctor", "clean"):
         assert f" {command} " in done.stdout
 
 
@@ -40,6 +40,9 @@ def test_help_names_every_command():
         (["run", "none", "--cpus", "2", "--topology", "1s1c", "--", "true"], "exclude each other"),
         (["run", "none", "--accel", "magic", "--", "true"], "there is no accelerator 'magic'"),
         (["run", "none", "--memory", "lots", "--", "true"], "'lots' is not a memory size"),
+        (["bench", "--schedulers", "cfs"], "there is no scheduler 'cfs'"),
+        (["bench", "--workloads", "doom"], "there is no workload 'doom'"),
+        (["report", "/nosuch"], "/nosuch has no results"),
         (["build", "--config", "fast"], "no kernel configuration 'fast'"),
         (["build", "--kernel-source", "/"], "/ is not a kernel tree"),
         (["shell"], "there is no terminal"),
@@ -54,6 +57,14 @@ def test_errors_say_what_why_and_what_next(args, what):
     assert any(line.startswith("  why:  ") and len(line) > 10 for line in rest)
     assert any(line.startswith("  next: ") and len(line) > 10 for line in rest)
     assert "Traceback" not in done.stderr
+
+
+def test_bench_lists_what_there_is():
+    listed = {entry["name"]: entry for entry in json.loads(saakm("bench", "--list", "--json").stdout)}
+    assert {"hackbench", "nginx", "postgresql", "x265"} <= set(listed)
+    assert listed["nginx"]["variants"][0]["better"] == "higher"
+    table = saakm("bench", "--list").stdout
+    assert "hackbench" in table and "time: requests/s, more is better" in " ".join(table.split())
 
 
 def test_doctor_json_names_what_is_missing_and_how_to_get_it(tmp_path):

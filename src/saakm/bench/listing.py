@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm bench --list: what there is to run."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from . import packages
+from .workloads import Workload
+
+
+def rows(known: Iterable[Workload]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": workload.name, "what": workload.what, "input": workload.input,
+            "paper": workload.paper, "packages": list(workload.packages),
+            "missing": packages.missing(workload.packages),
+            "variants": [
+                {"name": v.name, "what": v.what, "unit": v.unit, "better": v.better,
+                 "meaning": v.meaning, "command": v.command}
+                for v in workload.variants
+            ],
+        }
+        for workload in known
+    ]
+
+
+def show(known: Iterable[Workload], console: Console) -> None:
+    table = Table()
+    for column in ("workload", "what it does, and its input", "variants", "figure", "programs"):
+        table.add_column(column, overflow="fold")
+    for workload in known:
+        absent = packages.missing(workload.packages)
+        state = f"[yellow]to install: {' '.join(absent)}[/]" if absent else "installed"
+        variants = list(dict.fromkeys(_family(v.family, v.point) for v in workload.variants))
+        figures = dict.fromkeys(
+            f"{v.meaning}: {v.unit}, {'less' if v.better == 'lower' else 'more'} is better"
+            for v in workload.variants
+        )
+        table.add_row(workload.name, f"{workload.what}\n[dim]{workload.input}[/]",
+                      "\n".join(variants), "\n".join(figures), state)
+        table.add_section()
+    console.print(table)
+
+
+def _family(family: str, point: str) -> str:
+    return f"{family}-{point}" if point else family

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The shell scripts that a workload's machine runs: setup, and one run."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+WORK = "/tmp/saakm-bench"
+TRACE = "trace.dat"
+CGROUP = Path("/sys/fs/cgroup/saakm-bench")
+_KILL_SECONDS = 5
+# sched_waking is when the waker asks, sched_wakeup when the thread is in a queue.
+EVENTS = ("sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_switch", "sched_process_fork")
+_KIB_PER_CPU = 4096
+
+_BEGIN = f"""\
+export CPUS=$(nproc) WORK={WORK} LC_ALL=C.UTF-8
+mkdir -p $WORK && cd $WORK || exit 1
+"""
+# Servers that outlive their script would disturb the next run.
+_END = f"""\
+echo 1 >{CGROUP}/cgroup.kill
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	grep -q '^populated 0' {CGROUP}/cgroup.events && break
+	sleep 0.2
+done
+exit $status
+"""
+
+
+def setup(command: str) -> str:
+    return _BEGIN + command + "\n"
+
+
+def one_run(command: str, prefix: Sequence[str], timeout: float, python_path: str,
+            trace: str = "") -> str:
+    """`trace`: the file to leave what the scheduler did in; empty to trace nothing.
+
+    timeout(1) stays outside of the scheduler: it must get a CPU when nobody else does.
+    """
+    timed = [*prefix, "/usr/bin/python3", "-m", "saakm.guest.timed", f"{WORK}/command.sh"]
+    limit = ["timeout", "-k", str(_KILL_SECONDS), f"{timeout:g}"]
+    start, stop = _tracing(trace) if trace else ("", "")
+    return (
+        _BEGIN
+        + f"printf '%s\\n' {shlex.quote(command)} >command.sh\n"
+        + f"mkdir -p {CGROUP}\n{start}"
+        + f"(echo 0 >{CGROUP}/cgroup.procs; export PYTHONPATH={shlex.quote(python_path)}\n"
+        + f"exec {shlex.join(limit + timed)})\nstatus=$?\n{stop}{_END}"
+    )
+
+
+def _tracing(file: str) -> tuple[str, str]:
+    events = " ".join(f"-e sched:{name}" for name in EVENTS)
+    # Into memory, and to a file afterwards: recording must not be a load of its own.
+    start = f"trace-cmd start -b {_KIB_PER_CPU} -C mono {events} >&2 || exit 1\n"
+    stop = f"trace-cmd stop >&2\ntrace-cmd extract -o {shlex.quote(file)} >&2\ntrace-cmd reset >&2\n"
+    return start, stop

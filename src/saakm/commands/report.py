@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm report: results as one HTML file, or as Markdown."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import SaakmError
+from ..report import html, inputs, markdown
+
+
+def report(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(help="Directories of saakm bench, files of saakm cost --json."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The HTML file.")] = Path("report.html"),
+    as_markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write this file instead.")
+    ] = None,
+    base: Annotated[
+        str, typer.Option("--base", help="Compare with this scheduler.", show_default="as in the first run")
+    ] = "",
+    title: Annotated[str, typer.Option("--title")] = "SaaKM: what schedulers cost and yield",
+) -> None:
+    """Make a report that needs no network: tables, plots, the machine, the commands to repeat it."""
+    results = inputs.read(sources)
+    if not results.figures and not results.costs:
+        raise SaakmError("there is nothing to report", "no run has succeeded in what was given",
+                         "saakm bench --out DIR, or saakm cost --json >FILE")
+    base = base or results.base
+    _check_base(base, results)
+    target = as_markdown or out
+    text = (markdown.render(results, base) if as_markdown
+            else html.render(results, title, base, [str(path) for path in sources]))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
+    typer.echo(str(target))
+
+
+def _check_base(base: str, results: inputs.Results) -> None:
+    names = dict.fromkeys(name for figure in results.figures for name in figure.values)
+    if base and base not in names:
+        raise SaakmError(f"no run was under '{base}'", f"there are {', '.join(names)}",
+                         "--base NAME, or leave it out")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results as something to read: one HTML file, or Markdown."""

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds out what the given files are: results of saakm bench or of saakm cost."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..bench import store
+from ..bench.figures import Figure, figures
+from ..bench.store import Record
+from ..cost.measure import Row
+from ..errors import SaakmError
+
+
+@dataclass
+class Results:
+    figures: list[Figure] = field(default_factory=list)
+    costs: list[Row] = field(default_factory=list)
+    environments: list[Record] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def base(self) -> str:
+        """What saakm bench compared with."""
+        return self.environments[0]["schedulers"][0] if self.environments else ""
+
+    @property
+    def failures(self) -> list[Record]:
+        return [record for record in self.records if record["error"]]
+
+    @property
+    def splats(self) -> list[str]:
+        return [splat for record in self.records for splat in record.get("splats", [])]
+
+
+def read(paths: Iterable[Path]) -> Results:
+    found, lines = Results(), []
+    for path in paths:
+        if path.is_dir() or path.suffix == ".jsonl":
+            lines += store.read(path)
+        else:
+            found.costs += _costs(path)
+    found.records = store.runs(lines)
+    _refuse_mixture(found.records)
+    found.environments = store.environments(lines)
+    found.figures = figures(found.records)
+    return found
+
+
+def _costs(path: Path) -> list[Row]:
+    try:
+        content = json.loads(path.read_text())
+        # A baseline has its rows below what its kernel was.
+        rows = content["rows"] if isinstance(content, dict) else content
+        return [Row(**row) for row in rows]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SaakmError(f"{path} has no results", str(error),
+                         "name directories of saakm bench, or files of saakm cost --json") from error
+
+
+def _refuse_mixture(records: list[Record]) -> None:
+    """Runs of two kernels or machines in one mean would be a lie."""
+    seen: dict[tuple, str] = {}
+    for record in records:
+        what = (record["workload"], record["variant"], record["traced"])
+        where = json.dumps([record["kernel"], _shape(record), record["definition"]], sort_keys=True)
+        if seen.setdefault(what, where) != where:
+            raise SaakmError(
+                f"the results of {record['workload']} {record['variant']} do not belong together",
+                "they are of different kernels, machines or versions of the workload",
+                "make a report of each, or start again in an empty directory: saakm bench --out DIR",
+            )
+
+
+def _shape(record: Record) -> dict:
+    return {name: value for name, value in record["machine"].items() if name != "memory"}

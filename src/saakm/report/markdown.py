@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables for a page of documentation, with the commands that made them."""
+
+from collections.abc import Sequence
+
+from ..bench import show
+from . import tables
+from .inputs import Results
+from .tables import Cell
+
+_BOLD = ("won", "lost")
+
+
+def render(results: Results, base: str) -> str:
+    own = [figure for figure in results.figures if not figure.latency]
+    latencies = [figure for figure in results.figures if figure.latency]
+    parts = [*_costs(results), *_comparisons(own, base)]
+    if own:
+        parts += ["### Tables", _code(tables.kernel_tables(own, base))]
+    if latencies:
+        parts += ["### Latencies", _code(tables.kernel_tables(latencies, base))]
+    parts += _origin(results)
+    return "\n\n".join(parts) + "\n"
+
+
+def _comparisons(found: list, base: str) -> list[str]:
+    parts = []
+    for comparison in tables.comparisons(found, base):
+        result = comparison.result
+        parts += [f"### {result.scheduler} against {result.base}",
+                  _table(tables.header(result), [[_cell(c) for c in row] for row in comparison.rows]),
+                  comparison.sentence]
+    if parts:
+        parts += [show.RULE, "\n".join(f"- {text}" for text in show.meanings(found))]
+    return parts
+
+
+def _costs(results: Results) -> list[str]:
+    if not results.costs:
+        return []
+    base = tables.cost_base(results.costs)
+    header = ["operation", *tables.cost_names(results.costs)]
+    rows = [[name, *(cell.text for cell in cells)]
+            for name, _, cells in tables.cost_rows(results.costs, base)]
+    return [f"### Instructions an operation, {results.costs[0].cpus} CPUs, difference to {base}",
+            _table(header, rows)]
+
+
+def _origin(results: Results) -> list[str]:
+    parts = []
+    if failures := results.failures:
+        names = dict.fromkeys(f"{r['workload']} {r['variant']} under {r['scheduler']}: "
+                              f"{r['error'].splitlines()[0]}" for r in failures)
+        parts += ["### Did not run", "\n".join(f"- {name}" for name in names)]
+    if results.environments:
+        rows = [list(row) for row in tables.environment_rows(results.environments)]
+        commands = "\n".join(tables.commands(results.environments))
+        parts += ["### Where and how", _table(["", ""], rows), _code(commands)]
+    return parts
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines)
+
+
+def _cell(cell: Cell) -> str:
+    return f"**{cell.text}**" if cell.kind in _BOLD and cell.text in _BOLD else cell.text
+
+
+def _code(text: str) -> str:
+    return f"```\n{text}\n```"

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report as its reader meets it: in a real browser, without a network, and on paper."""
+
+import json
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from saakm import paths
+from saakm.bench import store
+from saakm.cost import baseline
+from saakm.cost.measure import as_json
+from saakm.errors import SaakmError
+from saakm.report import html, inputs, markdown
+
+COSTS = paths.REPO / "benchmarks" / "cost-base.json"
+BROWSER = "chromium-headless-shell"
+MACHINE = {"on": "guest", "cpus": 4, "accel": "tcg", "topology": "1s4c", "memory": "1G",
+           "deterministic": False, "append": []}
+ENVIRONMENT = {
+    "kind": "environment", "when": "2026-11-22T05:00:00", "command": "saakm bench --rounds 4",
+    "kernel": "abc123", "config": "base", "commit": "0123abcd", "machine": MACHINE,
+    "schedulers": ["eevdf", "scx_fifo", "fifo"], "seed": 1, "qemu": "7.2",
+    "host": {"kernel": "6.1", "cpus": 2, "cpu": "A </script> CPU", "load": 1.0},
+}
+LATENCY = {"wakeup_us": {"n": 9, "p50": 3.0, "p90": 5.0, "p99": 8.0, "p99.9": 9.0, "max": 9.5},
+           "queue_us": {"n": 0}, "from_s": 0, "complete": True}
+
+
+def record(scheduler, value, **more):
+    usual = {"kind": "run", "workload": "hackbench", "variant": "pipes-1", "family": "pipes",
+             "point": "1", "definition": "d", "scheduler": scheduler, "build": "", "round": 1,
+             "traced": False, "kernel": "abc123", "machine": MACHINE, "unit": "s",
+             "better": "lower", "meaning": "time", "value": value, "error": None, "splats": []}
+    return usual | more
+
+
+def records():
+    chance = random.Random(1)
+    lines = [ENVIRONMENT]
+    for scheduler, factor in {"eevdf": 1.0, "scx_fifo": 1.001, "fifo": 0.8}.items():
+        for number in range(1, 5):
+            value = factor * chance.gauss(1, 0.01)
+            lines.append(record(scheduler, value, round=number))
+            lines.append(record(scheduler, 1000 / value, round=number, workload="nginx", variant="wrk",
+                                family="wrk", point="", unit="requests/s", better="higher"))
+            lines.append(record(scheduler, value, round=number, traced=True, latency=LATENCY))
+    lines.append(record("fifo", None, workload="dbench", error="did not end within 9 s: it hangs"))
+    return lines
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    where = tmp_path_factory.mktemp("results")
+    text = "".join(json.dumps(line) + "\n" for line in records())
+    (where / store.FILE).write_text(text)
+    return where
+
+
+@pytest.fixture(scope="module")
+def costs(tmp_path_factory):
+    """As saakm cost --json prints it."""
+    file = tmp_path_factory.mktemp("costs") / "cost.json"
+    rows = baseline.read(COSTS).rows
+    file.write_text(json.dumps(as_json(rows)))
+    return file
+
+
+@pytest.fixture(scope="module")
+def page(directory, costs, tmp_path_factory):
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    results = inputs.read([directory, costs])
+    file.write_text(html.render(results, "A title", results.base, [str(directory)]))
+    return file
+
+
+def browse(page, *options):
+    # As in packages.txt, so that it is there in CI; a checkout alone may lack it.
+    if not shutil.which(BROWSER):
+        pytest.skip(f"there is no {BROWSER}: apt-get install {BROWSER}")
+    # Nothing must be fetched: every name leads nowhere.
+    usual = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=5000",
+             "--window-size=1200,2400", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr"]
+    done = subprocess.run([BROWSER, *usual, *options, page.as_uri()], capture_output=True, text=True,
+                          timeout=200)
+    assert done.returncode == 0, done.stderr
+    assert "Uncaught" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def test_a_browser_draws_every_plot(page):
+    text = browse(page, "--dump-dom")
+    plots = text.count('class="plot js-plotly-plot')
+    drawn = re.search(r'data-drawn="(\d+)"', text)
+    # Two comparisons, two workloads, latencies, the cost. A plot is made of up to three layers.
+    assert plots == 6 and int(drawn[1]) >= plots
+    for words in ("A title", "fifo against eevdf", "hackbench-pipes", "Wakeup-99.9th", "within noise",
+                  "did not end within 9 s", "saakm bench --rounds 4", "A &lt;/script&gt; CPU"):
+        assert words in text, words
+    for row in baseline.read(COSTS).rows:
+        assert f">{row.instructions:,.0f}" in text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_readable_in_light_and_dark(page, scheme, tmp_path):
+    """Whether the page and its plots' text are what the scheme asks for, by what is in the picture."""
+    picture = tmp_path / "page.png"
+    dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
+    browse(page, *dark, f"--screenshot={picture}")
+    from matplotlib import image
+
+    brightness = image.imread(picture)[..., :3].mean(axis=2)
+    assert brightness.shape == (2400, 1200)
+    paper = brightness[0, 0]
+    assert paper > 0.95 if scheme == "light" else paper < 0.15
+    # Ink stands out from the paper, and there is some of it.
+    assert 0.01 < (abs(brightness - paper) > 0.5).mean() < 0.5
+
+
+def test_on_paper(page, tmp_path):
+    browse(page, f"--print-to-pdf={tmp_path / 'page.pdf'}")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_nothing_is_fetched(page):
+    text = page.read_text()
+    own = text.replace(text[text.index("<script>"):text.index("</script>")], "")
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", own)
+    assert own.count("<script>") == 1 and "@import" not in own
+
+
+def test_markdown_has_the_tables_and_the_commands(directory, costs):
+    text = markdown.render(inputs.read([directory, costs]), "scx_fifo")
+    assert "### fifo against scx_fifo" in text and "| **won** |" in text
+    assert "| operation | eevdf | sched_fifo |" in text
+    assert "saakm bench --rounds 4" in text and "dbench pipes-1 under fifo: did not end" in text
+    assert "Amean  1" in text and "Hmean  wrk" in text
+
+
+def test_results_that_do_not_belong_together_are_refused(directory, tmp_path):
+    other = [line | {"kernel": "other"} for line in records()]
+    (tmp_path / store.FILE).write_text("".join(json.dumps(line) + "\n" for line in other))
+    with pytest.raises(SaakmError, match="do not belong together"):
+        inputs.read([directory, tmp_path])
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "x.json").write_text("{}")
+    for path in (tmp_path / "x.json", tmp_path / "none.json", tmp_path):
+        with pytest.raises(SaakmError, match="has no results"):
+            inputs.read([path])
