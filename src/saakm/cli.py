@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from .commands import build, clean, cost, demo, doctor, run, shell, test
+from .commands import build, clean, cost, demo, doctor, new, run, shell, test
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 # The order of the help: the main job first.
 app.command()(demo.demo)
+app.command()(new.new)
 app.command()(run.run)
 app.command()(shell.shell)
 app.command()(build.build)
