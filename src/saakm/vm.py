@@ -157,10 +157,12 @@ class Guest:
         stdout, stderr = (path.read_text(errors="replace") for path in outputs)
         return Result(status, stdout, stderr, seconds)
 
-    def run_helper(self, name: str, arguments: str, timeout: float) -> Result:
+    def run_helper(
+        self, name: str, arguments: str, timeout: float, stream: bool = False
+    ) -> Result:
         """Run saakm.guest.<name> with the guest's own Python; `arguments` are for the shell."""
         python = f"PYTHONPATH={package_in_guest(self.exchange).parent} /usr/bin/python3"
-        return self.run(f"{python} -m saakm.guest.{name} {arguments}", timeout)
+        return self.run(f"{python} -m saakm.guest.{name} {arguments}", timeout, stream)
 
     def console(self) -> str:
         """Everything the kernel printed so far."""
