@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from .commands import build, clean, cost, demo, doctor, new, run, shell, test, trace
+from .commands import build, clean, cost, demo, dev, doctor, new, run, shell, test, trace
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(new.new)
 app.command()(run.run)
+app.command()(dev.dev)
 app.command()(trace.trace)
 app.command()(shell.shell)
 app.command()(build.build)

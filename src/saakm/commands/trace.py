@@ -13,7 +13,7 @@ from rich.console import Console
 
 from ..errors import SaakmError
 from ..progress import meter
-from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, parse_events
+from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
 from ..trace.timeline import Timeline
 from ..vm import Guest
 from ..vm_options import VmOptions, with_vm_options
@@ -88,9 +88,7 @@ def trace(
 
 
 def _with_events(vm: VmOptions) -> VmOptions:
-    """Enabled while the kernel boots: QEMU before 8.1 mishandles code that is patched under load."""
-    names = [f"sched:{name}" for name in SCHED_EVENTS] + [f"saakm:{name}" for name in SAAKM_EVENTS]
-    append = [*(vm.append or []), "trace_event=" + ",".join(names)]
+    append = [*(vm.append or []), enabled_at_boot(SCHED_EVENTS + SAAKM_EVENTS)]
     return replace(vm, memory=vm.memory or _MEMORY, append=append)
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Scheduler events out of what `trace-cmd report -R` prints, in order of time."""
+"""Scheduler events out of what `trace-cmd report -R` prints, in order of time.
+
+Sched events may also come as tracefs prints them.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,6 +18,12 @@ SAAKM_EVENTS = ("saakm_transition", "saakm_call")
 STATES = ("NOT_QUEUED", "READY", "RUNNING", "READY_TICK", "BLOCKED", "MIGRATING", "TERMINATED")
 
 
+def enabled_at_boot(names: Iterable[str]) -> str:
+    """The kernel argument: QEMU before 8.1 mishandles code that is patched later, under load."""
+    systems = (f"{name.split('_')[0]}:{name}" for name in names)
+    return "trace_event=" + ",".join(systems)
+
+
 class Event(NamedTuple):
     """One event; `values` are as in _FIELDS, whole numbers as int."""
 
@@ -28,7 +37,7 @@ class Event(NamedTuple):
 # Names are last or stand before a known word: they may hold blanks.
 _FIELDS = {
     "sched_switch": r"prev_comm=(.*) prev_pid=(\S+) prev_prio=(\S+) prev_state=(\S+) "
-    r"next_comm=(.*) next_pid=(\S+) next_prio=(\S+)",
+    r"(?:==> )?next_comm=(.*) next_pid=(\S+) next_prio=(\S+)",
     "sched_waking": r"comm=(.*) pid=(\S+) prio=(\S+) target_cpu=(\S+)",
     "sched_wakeup": r"comm=(.*) pid=(\S+) prio=(\S+) target_cpu=(\S+)",
     "sched_wakeup_new": r"comm=(.*) pid=(\S+) prio=(\S+) target_cpu=(\S+)",
