@@ -49,7 +49,7 @@ def _migrations(axes, timeline: Timeline, topology: Topology) -> None:
     matrix = np.zeros((cpus, cpus), dtype=int)
     for (origin, target), count in timeline.migrations.items():
         matrix[origin, target] = count
-    image = axes.imshow(matrix, cmap="Blues")
+    image = axes.imshow(matrix, cmap="Blues", vmin=0)
     axes.figure.colorbar(image, label="migrations")
     if cpus <= 16:
         for row, column in zip(*np.nonzero(matrix)):
@@ -127,7 +127,6 @@ def _queues(axes, timeline: Timeline) -> None:
         ends = [ns for ns, _ in steps[1:]] + [timeline.end_ns]
         for (ns, length), until in zip(steps, ends):
             if length:
-                slots = np.zeros(0)
                 begin, end = (ns - timeline.begin_ns) / width, (until - timeline.begin_ns) / width
                 slots = np.zeros(int(end) - int(begin) + 1)
                 _spread(slots, begin - int(begin), end - int(begin))
@@ -140,7 +139,7 @@ def _queues(axes, timeline: Timeline) -> None:
             axes.plot(seconds, mean[cpu], lw=0.9, label=f"CPU {cpu}")
         axes.set(ylabel="READY threads", xlim=(0, seconds[-1]))
         axes.set_ylim(bottom=0)
-        axes.legend(ncols=4, fontsize=8, frameon=False, loc="upper right")
+        axes.legend(ncols=8, fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.11))
         return
     extent = (0, seconds[-1], timeline.cpus - 0.5, -0.5)
     image = axes.imshow(mean, aspect="auto", interpolation="nearest", cmap="magma_r", extent=extent)
@@ -157,7 +156,7 @@ def _latency(axes, timeline: Timeline) -> None:
     for percent in (50, 99):
         value = timeline.percentile_us(percent)
         axes.axvline(value, color="0.6", lw=0.8, ls="--")
-        axes.annotate(f" {percent} %: {value:,.0f} us", (value, 0.03 + percent / 400), fontsize=8)
+        axes.annotate(f" p{percent}: {value:,.0f} us", (value, 0.03 + percent / 400), fontsize=8)
     axes.set(title=f"How long from wakeup to CPU? {len(micros):,} wakeups", xscale="log",
              xlabel="microseconds (guest time)", ylabel="part of the wakeups", ylim=(0, 1.01))  # fmt: skip
     axes.grid(alpha=0.3)
