@@ -2,6 +2,7 @@
 """How a running guest stands: asked with one small script, told as a Snapshot."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from ..tables import parse_ejected, parse_table
@@ -28,8 +29,10 @@ _THREAD = re.compile(r"  .*/\d+ policy (\S+) (\w+) for")
 
 @dataclass
 class Cpu:
-    running: str = "-"
+    running: str
     ready: int = 0
+    switches_rate: float = 0.0  # of all classes, in the sampled window
+    migrations_rate: float = 0.0  # of threads that come
 
 
 @dataclass
@@ -60,20 +63,27 @@ def take(guest: Guest, policy: str, before: Snapshot | None) -> Snapshot:
     rows = parse_table(parts.get("policies", ""))
     row = next((row for row in rows if row["name"] == policy and row["state"] == "active"), None)
     row = row or next((row for row in rows if row["name"] == policy), {})
-    timeline = Timeline(policy_id=0, cpus=0)
+    cpus = _cpus(parts.get("runqueues", ""))
+    timeline = Timeline(policy_id=0, cpus=len(cpus))
+    switches: Counter = Counter()
     for event in parse_events(parts.get("trace", "").splitlines()):
         timeline.add(event)
+        switches[event.cpu] += event.name == "sched_switch"
     timeline.finish()
-    window = max(timeline.end_ns - timeline.begin_ns, 1) / 1e9
+    window = max((timeline.end_ns - timeline.begin_ns) / 1e9, _WINDOW_SECONDS)
+    for number, cpu in enumerate(cpus):
+        cpu.switches_rate = switches[number] / window
+        came = sum(count for (_, to), count in timeline.migrations.items() if to == number)
+        cpu.migrations_rate = came / window
     now = Snapshot(
         uptime=float(parts["uptime"].split()[0]),
         switches=row.get("switches", 0),
         threads=row.get("threads", 0),
         state=str(row.get("state", "gone")),
-        cpus=_cpus(parts.get("runqueues", "")),
+        cpus=cpus,
         ejected=[end for end in parse_ejected(parts.get("ejected", "")) if end["kind"] != "replaced"],
         violations=int(parts.get("violations", "0").strip() or 0),
-        migrations_rate=sum(timeline.migrations.values()) / max(window, _WINDOW_SECONDS),
+        migrations_rate=sum(timeline.migrations.values()) / window,
         wakeup_us={p: timeline.percentile_us(p) for p in (50, 99)} if timeline.latencies_ns else {},
         rounds=_rounds(parts.get("saakm-rounds", "")),
     )

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 
+from rich import box
 from rich.console import Console, Group
 from rich.live import Live
 from rich.panel import Panel
@@ -139,7 +140,7 @@ class Screen:
         if not self._now:
             return Text(self._workload)
         now = self._now
-        done = f"{len(now.rounds)} rounds" if now.rounds else "first round"
+        done = f"round {len(now.rounds) + 1}"
         if now.rounds:
             status, seconds = now.rounds[-1]
             done += f", the last took {seconds:.2f} s" + (f" and FAILED ({status})" if status else "")
@@ -161,15 +162,18 @@ class Screen:
 
 
 def _table(now: Snapshot) -> Table:
-    table = Table(expand=True)
+    table = Table(expand=True, box=box.SIMPLE)
     table.add_column("CPU", justify="right", width=4)
     table.add_column("runs", width=24, no_wrap=True)
+    table.add_column("switches/s", justify="right", width=10)
+    table.add_column("come/s", justify="right", width=7)
     table.add_column("READY", justify="right", width=6)
-    table.add_column("")
+    table.add_column("", ratio=1)
     longest = max((cpu.ready for cpu in now.cpus), default=0)
     scale = min(1.0, _LONGEST_BAR / longest) if longest else 1.0
     for number, cpu in enumerate(now.cpus):
-        style = "dim" if cpu.running == "idle" else ""
+        runs = Text(cpu.running, style="dim" if cpu.running == "idle" else "")
+        rates = f"{cpu.switches_rate:,.0f}", f"{cpu.migrations_rate:,.0f}"
         bar = "█" * round(cpu.ready * scale)
-        table.add_row(str(number), Text(cpu.running, style=style), str(cpu.ready), bar)
+        table.add_row(str(number), runs, *rates, str(cpu.ready), bar)
     return table
