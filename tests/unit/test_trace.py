@@ -52,6 +52,12 @@ def test_events_are_read_with_names_that_have_blanks(events):
     assert events[1].values[3:5] == (1, RUNNING) and events[1].pid == 10
 
 
+def test_time_is_seconds_or_nanoseconds():
+    line = " x-1 [000] {}: sched_process_exit: comm=x pid=1 prio=120"
+    times = [next(parse_events([line.format(t)])).ns for t in ("2.5", "2.000000005", "2000000005")]
+    assert times == [2_500_000_000, 2_000_000_005, 2_000_000_005]
+
+
 def test_an_event_of_an_unknown_form_fails():
     with pytest.raises(ValueError, match="unknown form"):
         list(parse_events([" x-1 [000] 1.5: sched_waking: task=3"]))

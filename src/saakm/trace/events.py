@@ -49,7 +49,7 @@ _FIELDS = {
     "saakm_call": r"policy=(\S+) handler=(\S+) pid=(\S+) flags=(\S+) cpu=(\S+)",
 }
 _PATTERNS = {name: re.compile(fields) for name, fields in _FIELDS.items()}
-_LINE = re.compile(r".*-(\d+) +\[(\d+)\](?: \S+)? +(\d+)\.(\d+): +(\w+): +(.*)")
+_LINE = re.compile(r".*-(\d+) +\[(\d+)\](?: \S+)? +(\d+)(?:\.(\d+))?: +(\w+): +(.*)")
 
 
 def parse_events(lines: Iterable[str]) -> Iterator[Event]:
@@ -62,7 +62,8 @@ def parse_events(lines: Iterable[str]) -> Iterator[Event]:
         fields = _PATTERNS[name].match(rest)
         if not fields:
             raise ValueError(f"an event of an unknown form: {line.strip()}")
-        ns = int(seconds) * 10**9 + int(fraction.ljust(9, "0"))
+        # Of a clock that it does not know trace-cmd prints nanoseconds.
+        ns = int(seconds) * 10**9 + int(fraction.ljust(9, "0")) if fraction else int(seconds)
         yield Event(ns, int(cpu), int(pid), name, tuple(map(_value, fields.groups())))
 
 
