@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import ListedColormap
+from matplotlib.ticker import MaxNLocator
 
 from ..topology import Topology
 from .timeline import Timeline
@@ -50,7 +51,7 @@ def _migrations(axes, timeline: Timeline, topology: Topology) -> None:
     for (origin, target), count in timeline.migrations.items():
         matrix[origin, target] = count
     image = axes.imshow(matrix, cmap="Blues", vmin=0)
-    axes.figure.colorbar(image, label="migrations")
+    axes.figure.colorbar(image, label="migrations", ticks=MaxNLocator(integer=True))
     if cpus <= 16:
         for row, column in zip(*np.nonzero(matrix)):
             dark = matrix[row, column] > matrix.max() / 2
@@ -156,7 +157,7 @@ def _latency(axes, timeline: Timeline) -> None:
     for percent in (50, 99):
         value = timeline.percentile_us(percent)
         axes.axvline(value, color="0.6", lw=0.8, ls="--")
-        axes.annotate(f" p{percent}: {value:,.0f} us", (value, 0.03 + percent / 400), fontsize=8)
+        axes.annotate(f"p{percent}: {value:,.0f} us ", (value, 0.9 * percent / 100), fontsize=8, ha="right")
     axes.set(title=f"How long from wakeup to CPU? {len(micros):,} wakeups", xscale="log",
              xlabel="microseconds (guest time)", ylabel="part of the wakeups", ylim=(0, 1.01))  # fmt: skip
     axes.grid(alpha=0.3)
@@ -170,7 +171,7 @@ def _share(axes, timeline: Timeline) -> None:
     labels = [f"{timeline.names.get(pid, '?')} {pid}" for pid, _ in shown]
     shares = [ns / whole for _, ns in shown]
     if rest:
-        labels.append(f"{len(total) - len(shown)} others, mean")
+        labels.append(f"mean of the other {len(total) - len(shown)}")
         shares.append(rest / whole / (len(total) - len(shown)))
     axes.barh(range(len(shares)), shares, color=["C0"] * len(shown) + ["0.6"] * bool(rest))
     axes.set_yticks(range(len(shares)), labels, fontsize=6)
