@@ -77,15 +77,16 @@ def test_save_mistake_mend(loop):
     assert second["seconds"] < SAVE_TO_RUNNING
     print(f"{second['seconds']:.2f} s from the save to running, {second['build_seconds']:.2f} s of them building")
 
-    loop.save("slice_us = 1000;", "slice_us = 1000")
+    loop.save("return saakm_curr(core) ?:", "return saakm_cur(core) ?:")
     mistake = loop.until("compile-error")
     assert mistake["version"] == 2
-    assert any(line.startswith("mine.c:") and "error:" in line for line in mistake["complaints"])
+    errors = [line for line in mistake["complaints"] if line.startswith("mine.c:") and "error:" in line]
+    assert errors and "saakm_cur" in errors[0]
     time.sleep(1)
     before = loop.until("sample")
     assert before["state"] == "active" and before["switches_rate"] > 0
 
-    loop.save("slice_us = 1000", "slice_us = 2000;")
+    loop.save("return saakm_cur(core) ?:", "return saakm_curr(core) ?:")
     third = loop.until("replaced")
     assert third["version"] == 3 and third["complaints"] == []
     after = loop.until("sample")

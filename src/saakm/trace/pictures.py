@@ -157,7 +157,7 @@ def _latency(axes, timeline: Timeline) -> None:
     for percent in (50, 99):
         value = timeline.percentile_us(percent)
         axes.axvline(value, color="0.6", lw=0.8, ls="--")
-        axes.annotate(f"p{percent}: {value:,.0f} us ", (value, 0.9 * percent / 100), fontsize=8, ha="right")
+        axes.annotate(f"p{percent}: {value:,.0f} us ", (value, 1.11 - percent / 120), fontsize=8, ha="right")
     axes.set(title=f"How long from wakeup to CPU? {len(micros):,} wakeups", xscale="log",
              xlabel="microseconds (guest time)", ylabel="part of the wakeups", ylim=(0, 1.01))  # fmt: skip
     axes.grid(alpha=0.3)
