@@ -18,7 +18,8 @@ from .modules import build_directory
 NAME = "compile_commands.json"
 _COMMAND = re.compile(r"^savedcmd_\S+ := (.*?)(?: ;|$)", re.M)
 # What decides how a source reads; how it is optimised is gcc's business.
-_KEPT = ("-I", "-D", "-U", "-std=", "-nostdinc", "-m64", "-mcmodel=", "-fshort-wchar", "-funsigned")
+_KEPT = ("-D", "-U", "-std=", "-nostdinc", "-m64", "-mcmodel=", "-fshort-wchar", "-funsigned",
+         "-fcf-protection")  # fmt: skip
 _KEPT_WITH_VALUE = ("-include", "-isystem")
 
 
@@ -51,7 +52,9 @@ def _for_clang(words: list[str]) -> list[str]:
     for word in rest:
         if word in _KEPT_WITH_VALUE:
             kept += [word, next(rest)]
+        elif word.startswith("-I"):
+            # Warnings about the kernel's own headers are not the author's.
+            kept += ["-isystem", word[2:]]
         elif word.startswith(_KEPT):
             kept.append(word)
-    # clang knows attributes by other names, and the kernel was configured for gcc.
-    return [*kept, "-Wno-unknown-warning-option", "-Wno-unknown-attributes", "-Wno-gnu"]
+    return kept
