@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import SaakmError
-from ..vm import Guest
+from ..vm import Guest, Result
 from .versions import CompileError, Versions
 
 # Its rounds go on under whatever policy stands in the file; after an ejection until there is one.
@@ -23,13 +23,29 @@ setsid sh -c 'while :; do
 	[ $status = 0 ] || sleep 0.3
 done' >/dev/null 2>&1 &
 """
-# From the module's loading until the new policy has given a CPU to a thread of its own.
-_SCHEDULES = """
+# One script for all of it: each call of the guest takes a tenth of a second. The policy of the module
+# schedules when it has given a CPU to a thread.
+_PUT_IN_PLACE = """
+rows() {{ sed 1d /proc/saakm/policies; }}
+active=$(rows | awk '$2 == "{name}" && $5 == "active" {{ print $1 }}')
+if [ "$active" ]; then
+	saakmctl --json replace "$active" {file} || exit 1
+else
+	for id in $(rows | awk '$2 == "{name}" {{ print $1 }}'); do saakmctl unload "$id" >&2; done
+	saakmctl --json load {file} || exit 1
+fi
 i=0
-until [ $i -ge 100 ] || awk '$2 == "{name}" && $3 == "{module}" && $9 > 0 {{ found = 1 }} END {{ exit !found }}' \\
-	/proc/saakm/policies; do i=$((i + 1)); sleep 0.02; done
-[ $i -lt 100 ]
+while [ $i -lt 3000 ]; do
+	while read -r id name module priority state threads new terminated switches; do
+		[ "$module" = {module} ] || continue
+		[ $i -gt 0 ] || echo "$name" >/tmp/saakm-policy
+		[ "$switches" = 0 ] || exit 0
+	done </proc/saakm/policies
+	i=$((i + 1))
+done
+exit {idle}
 """
+_IDLE = 3  # exit status: loaded, but no thread was elected
 
 
 @dataclass
@@ -80,47 +96,39 @@ class Session:
             return Update(self.version, "compile-error", complaints=error.lines)
         built = time.time()
         try:
-            outcome, replacement = self._put_in_place(file)
+            answer, complaints = self._put_in_place(file)
         except SaakmError as error:
             return Update(self.version, "refused", complaints=error.why.splitlines())
-        complaints = self._schedules(file)
-        return Update(self.version, outcome, time.time() - saved, built - begin, replacement, complaints)
+        outcome = "replaced" if "replacement" in answer else "reloaded"
+        return Update(
+            self.version, outcome, time.time() - saved, built - begin,
+            answer.get("replacement") or {}, complaints,
+        )  # fmt: skip
 
     def close(self) -> None:
         self.versions.close()
 
     def _load(self, file: Path) -> None:
-        answer = self._saakmctl("load", str(file))
+        answer = self._answer(self.guest.run(shlex.join(["saakmctl", "--json", "load", str(file)])))
         self.policy, self.version = answer["policies"][0]["name"], self.versions.number
 
-    def _put_in_place(self, file: Path) -> tuple[str, dict]:
-        state = self.guest.run(
-            f"awk '$2 == \"{self.policy}\" {{ print $1, $5 }}' /proc/saakm/policies"
-        ).stdout.split()
-        if len(state) == 2 and state[1] == "active":
-            answer = self._saakmctl("replace", self.policy, str(file))
-            self.policy, self.version = answer["policies"][0]["name"], self.versions.number
-            outcome, replacement = "replaced", answer["replacement"] or {}
-        else:
-            # It was ejected: its threads are fair by now, the next round comes under the new one.
-            if state:
-                self._saakmctl("unload", state[0])
-            self._load(file)
-            outcome, replacement = "reloaded", {}
-        self.guest.run(f"echo {self.policy} >/tmp/saakm-policy")
-        return outcome, replacement
+    def _put_in_place(self, file: Path) -> tuple[dict, list[str]]:
+        """In the place of the old version, or, where that was ejected, as the first one."""
+        script = _PUT_IN_PLACE.format(
+            name=self.policy, file=shlex.quote(str(file)), module=file.stem, idle=_IDLE
+        )
+        done = self.guest.run(script)
+        answer = self._answer(done)
+        self.policy, self.version = answer["policies"][0]["name"], self.versions.number
+        complaints = ["it has not given a CPU to any thread yet"] if done.status == _IDLE else []
+        return answer, complaints
 
-    def _schedules(self, file: Path) -> list[str]:
-        script = _SCHEDULES.format(name=self.policy, module=file.stem)
-        if self.guest.run(script).status:
-            return ["it has not given a CPU to any thread within 2 s"]
-        return []
-
-    def _saakmctl(self, *arguments: str) -> dict:
-        done = self.guest.run(shlex.join(["saakmctl", "--json", *arguments]))
+    @staticmethod
+    def _answer(done: Result) -> dict:
+        """What saakmctl said."""
         answer = json.loads(done.stdout) if done.stdout.strip() else {}
-        if done.status:
-            failures = answer.get("failures") or [{"what": done.stderr.strip(), "why": ""}]
+        if done.status not in (0, _IDLE):
+            failures = answer.get("failures") or [{"what": "saakmctl failed", "why": done.stderr.strip()}]
             why = "\n".join(f"{f['what']}: {f['why']}" for f in failures)
-            raise SaakmError(f"saakmctl {arguments[0]} failed", why, "mend it and save again")
+            raise SaakmError("the new version cannot be loaded", why, "mend it and save again")
         return answer
