@@ -2,6 +2,7 @@
 """saakm dev without a guest: what is noticed, what is read, what is shown."""
 
 import json
+import os
 
 import pytest
 from rich.console import Console
@@ -97,12 +98,32 @@ def test_compile_errors_name_the_users_file(source, tmp_path):
 def test_the_module_of_a_version_has_all_objects_of_the_policy(source, tmp_path):
     build = tmp_path / "build"
     build.mkdir()
-    (build / "Makefile").write_text("include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_1-y) >$(M)/mine_1.ko\n")
+    (build / "Makefile").write_text("include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_a-y) >$(M)/mine_a.ko\n")
     versions = Versions(Kernel("base", build, "x"), source)
-    assert versions.build().read_text() == "mine_1.o mine.o\n"
+    assert versions.build().read_text() == "mine_a.o mine.o\n"
+    assert versions.build().name == "mine_a.ko"  # as long as the first was not loaded
+    assert versions.accept() == 1
     (source / "Kbuild").write_text("obj-m := mine.o\nmine-y := a.o b.o\n")
-    (build / "Makefile").write_text("include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_2-y) >$(M)/mine_2.ko\n")
-    assert versions.build().read_text() == "mine_2.o a.o b.o\n"
+    (build / "Makefile").write_text("include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_b-y) >$(M)/mine_b.ko\n")
+    assert versions.build().read_text() == "mine_b.o a.o b.o\n"
+    versions.close()
+
+
+def test_what_did_not_change_is_not_compiled_again(source, tmp_path):
+    build = tmp_path / "build"
+    build.mkdir()
+    (build / "Makefile").write_text("modules:\n\ttouch $(M)/mine_a.ko $(M)/mine_b.ko\n")
+    (source / "mine.h").write_text("")
+    versions = Versions(Kernel("base", build, "x"), source)
+    copy = versions.build().parent
+    os.utime(copy / "mine.c", (1, 1))
+    os.utime(copy / "mine.h", (1, 1))
+    versions.build()
+    (source / "mine.c").write_text("int older;\n")
+    os.utime(source / "mine.c", (0, 0))
+    (source / "mine.h").unlink()
+    assert versions.build().parent == copy
+    assert (copy / "mine.c").stat().st_mtime > 1 and not (copy / "mine.h").exists()
     versions.close()
 
 

@@ -110,7 +110,7 @@ class Session:
 
     def _load(self, file: Path) -> None:
         answer = self._answer(self.guest.run(shlex.join(["saakmctl", "--json", "load", str(file)])))
-        self.policy, self.version = answer["policies"][0]["name"], self.versions.number
+        self.policy, self.version = answer["policies"][0]["name"], self.versions.accept()
 
     def _put_in_place(self, file: Path) -> tuple[dict, list[str]]:
         """In the place of the old version, or, where that was ejected, as the first one."""
@@ -119,7 +119,7 @@ class Session:
         )
         done = self.guest.run(script)
         answer = self._answer(done)
-        self.policy, self.version = answer["policies"][0]["name"], self.versions.number
+        self.policy, self.version = answer["policies"][0]["name"], self.versions.accept()
         complaints = ["it has not given a CPU to any thread yet"] if done.status == _IDLE else []
         return answer, complaints
 

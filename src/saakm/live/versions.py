@@ -2,7 +2,8 @@
 """Builds one policy again and again, each time as a module of another name.
 
 No two modules of one name can be loaded, and the old one must stay until the
-new one has its threads.
+new one has its threads: two names take turns, each with a directory that is
+kept, so that make compiles only what was edited.
 """
 
 import os
@@ -28,7 +29,7 @@ class CompileError(SaakmError):
 
 
 class Versions:
-    """`module` and `number` are of the version that was built last."""
+    """`number` is that of the version that is loaded."""
 
     def __init__(self, kernel: Kernel, source: Path):
         self.kernel, self.source = kernel, source
@@ -36,34 +37,50 @@ class Versions:
         self._directory = kernel.modules / f"{source.name}-dev-{os.getpid()}"
 
     def digest(self) -> str:
-        """Changes with what is saved. Editors' files that come and go are no sources."""
-        names = ("*.c", "*.h", "Kbuild")
+        """Changes with what is saved."""
         try:
-            return hash_files((f for n in names for f in self.source.rglob(n)), self.source)
+            return hash_files(self._files(), self.source)
         except FileNotFoundError:  # an editor is just renaming
             return ""
 
     def saved_at(self) -> float:
-        return max(f.stat().st_mtime for f in self.source.rglob("*") if f.suffix in (".c", ".h"))
+        return max((file.stat().st_mtime for file in self._files()), default=0.0)
 
     def build(self) -> Path:
-        """The next version's file; the number counts only if it compiles."""
-        number = self.number + 1
-        module = f"{self.source.name}_{number}"
+        """The next version's file. It counts once it is accepted."""
+        module = f"{self.source.name}_{'ab'[self.number % 2]}"
         copy = self._directory / module
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(self.source, copy)
-        with (copy / "Kbuild").open("a") as kbuild:
-            kbuild.write(_renamed(self.source.name, module))
+        self._copy_to(copy, module)
         log = self._directory / "build.log"
         try:
             command = [*make_command(self.kernel.build), f"M={copy}", "modules"]
             run_logged(command, log, f"building {module}", env=environment())
         except SaakmError as error:
-            raise CompileError(self.source, _complaints(log, copy, self.source)) from error
-        shutil.rmtree(self._directory / f"{self.source.name}_{self.number - 1}", ignore_errors=True)
-        self.number = number
+            raise CompileError(self.source, _complaints(log, copy)) from error
         return copy / f"{module}.ko"
+
+    def accept(self) -> int:
+        """The version that was built is loaded: its name is taken. Returns its number."""
+        self.number += 1
+        return self.number
+
+    def _copy_to(self, copy: Path, module: str) -> None:
+        """Only what differs: by its date make sees what to compile."""
+        wanted = {f.relative_to(self.source): f.read_bytes() for f in self._files()}
+        kbuild = Path("Kbuild")
+        wanted[kbuild] = wanted.get(kbuild, b"") + _renamed(self.source.name, module).encode()
+        for name, content in wanted.items():
+            target = copy / name
+            if not target.exists() or target.read_bytes() != content:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+        for left in copy.rglob("*.h"):
+            if left.relative_to(copy) not in wanted:
+                left.unlink()
+
+    def _files(self) -> list[Path]:
+        """Editors' files that come and go are no sources."""
+        return [file for pattern in ("*.c", "*.h", "Kbuild") for file in self.source.rglob(pattern)]
 
     def close(self) -> None:
         shutil.rmtree(self._directory, ignore_errors=True)
@@ -75,7 +92,7 @@ def _renamed(name: str, module: str) -> str:
     return f"\n{module}-y := {objects}\nobj-m := {module}.o\n"
 
 
-def _complaints(log: Path, copy: Path, source: Path) -> list[str]:
+def _complaints(log: Path, copy: Path) -> list[str]:
     lines = log.read_text(errors="replace").splitlines()
     found = [i for i, line in enumerate(lines) if _COMPLAINT.search(line) and not line.startswith("make")]
     if not found:
