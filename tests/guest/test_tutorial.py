@@ -50,11 +50,14 @@ class Reader:
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
 
     def write_code(self):
-        for path, anchor, code in _CODE.findall(TUTORIAL):
-            file = self.checkout / path
-            before, found, after = file.read_text().partition(anchor)
-            assert found, anchor
-            file.write_text(before + code + found + after)
+        """All of it, then one save."""
+        blocks = _CODE.findall(TUTORIAL)
+        file = self.checkout / blocks[0][0]
+        text = file.read_text()
+        for path, anchor, code in blocks:
+            assert path == blocks[0][0] and anchor in text
+            text = text.replace(anchor, code + anchor, 1)
+        file.write_text(text)
 
     def edit(self, old, new):
         file = self.checkout / "policies/mine/mine.c"
