@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from .commands import bench, build, clean, cost, demo, doctor, report, run, shell, test
+from .commands import bench, build, clean, cost, demo, dev, doctor, new, report, run, shell, test, trace
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -19,7 +19,10 @@ app = typer.Typer(
 )
 # The order of the help: the main job first.
 app.command()(demo.demo)
+app.command()(new.new)
 app.command()(run.run)
+app.command()(dev.dev)
+app.command()(trace.trace)
 app.command()(shell.shell)
 app.command()(build.build)
 app.command(context_settings=test.CONTEXT)(test.test)

@@ -4,13 +4,16 @@
 Sources are copied into the cache first, so that the checkout stays clean.
 """
 
+import hashlib
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from . import paths
 from .errors import SaakmError
 from .kernel import Kernel, environment, hash_files, make_command
 from .locks import locked
+from .policies import own_policies
 from .process import run_logged
 from .progress import meter
 
@@ -25,32 +28,48 @@ def module_sources() -> dict[str, Path]:
     return {directory.name: directory for directory in sorted(found)}
 
 
-def policies() -> list[str]:
-    return sorted(kbuild.parent.name for kbuild in paths.POLICIES.glob("*/Kbuild"))
-
-
-def build_modules(kernel: Kernel, jobs: int | None = None) -> list[str]:
-    """Builds what changed; returns the names of all modules."""
-    sources = module_sources()
+def build_modules(
+    kernel: Kernel, jobs: int | None = None, sources: Iterable[Path] | None = None
+) -> list[Path]:
+    """Builds what changed of `sources`, else of everything known; returns their files."""
+    if sources is None:
+        sources = module_sources().values()
+    sources = list(sources)
     with locked(kernel.modules / "lock"):
-        stale = {name: path for name, path in sources.items() if not _is_fresh(kernel, name, path)}
+        stale = [path for path in sources if not _is_fresh(kernel, path)]
         if stale:
             with meter("building modules", len(stale)) as progress:
-                for name, path in stale.items():
-                    progress.describe(name)
-                    _build_module(kernel, name, path, jobs)
+                for path in stale:
+                    progress.describe(path.name)
+                    _build_module(kernel, path, jobs)
                     progress.advance()
-    return list(sources)
+    return [module_file(kernel, path) for path in sources]
 
 
-def module_file(kernel: Kernel, name: str) -> Path:
-    path = kernel.modules / name / f"{name}.ko"
-    if not path.exists():
+def all_sources() -> list[Path]:
+    """The checkout's modules, and the user's own policies."""
+    return [*module_sources().values(), *own_policies()]
+
+
+def build_directory(kernel: Kernel, source: Path) -> Path:
+    """Where a module is built. Policies elsewhere may have the name of one of ours."""
+    if source.parent in (paths.POLICIES, paths.GUEST_MODULES):
+        return kernel.modules / source.name
+    digest = hashlib.sha256(str(source).encode()).hexdigest()[:12]
+    return kernel.modules / f"{source.name}-{digest}"
+
+
+def module_file(kernel: Kernel, module: str | Path) -> Path:
+    """Of a module of the checkout by its name, of any other by its directory."""
+    source = module if isinstance(module, Path) else module_sources().get(module)
+    path = build_directory(kernel, source) / f"{source.name}.ko" if source else None
+    if path is None or not path.exists():
         known = ", ".join(module_sources()) or "none yet"
         raise SaakmError(
-            f"there is no module '{name}' for the {kernel.config} kernel",
-            f"{path} does not exist; the checkout has: {known}",
-            f"saakm build --config {kernel.config}, or check the name",
+            f"there is no module '{module}' for the {kernel.config} kernel",
+            f"{path or 'its directory'} does not exist; the checkout has: {known}",
+            f"saakm build --config {kernel.config}, or check the name; obj-m in Kbuild must be "
+            "named as the directory",
         )
     return path
 
@@ -60,19 +79,19 @@ def _inputs(kernel: Kernel, source: Path) -> str:
     return hash_files(files, source, kernel.inputs)
 
 
-def _is_fresh(kernel: Kernel, name: str, source: Path) -> bool:
-    stamp = kernel.modules / name / "saakm.stamp"
+def _is_fresh(kernel: Kernel, source: Path) -> bool:
+    stamp = build_directory(kernel, source) / "saakm.stamp"
     return stamp.exists() and stamp.read_text() == _inputs(kernel, source)
 
 
-def _build_module(kernel: Kernel, name: str, source: Path, jobs: int | None) -> None:
-    copy, inputs = kernel.modules / name, _inputs(kernel, source)
+def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
+    copy, inputs = build_directory(kernel, source), _inputs(kernel, source)
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(source, copy)
     run_logged(
         [*make_command(kernel.build, jobs=jobs), f"M={copy}", "modules"],
-        kernel.modules / f"{name}.log",
-        f"building the module {name}",
+        copy.with_name(f"{copy.name}.log"),
+        f"building the module {source.name}",
         env=environment(),
     )
     (copy / "saakm.stamp").write_text(inputs)

@@ -157,10 +157,12 @@ class Guest:
         stdout, stderr = (path.read_text(errors="replace") for path in outputs)
         return Result(status, stdout, stderr, seconds)
 
-    def run_helper(self, name: str, arguments: str, timeout: float) -> Result:
+    def run_helper(
+        self, name: str, arguments: str, timeout: float, stream: bool = False
+    ) -> Result:
         """Run saakm.guest.<name> with the guest's own Python; `arguments` are for the shell."""
         python = f"PYTHONPATH={package_in_guest(self.exchange).parent} /usr/bin/python3"
-        return self.run(f"{python} -m saakm.guest.{name} {arguments}", timeout)
+        return self.run(f"{python} -m saakm.guest.{name} {arguments}", timeout, stream)
 
     def console(self) -> str:
         """Everything the kernel printed so far."""
@@ -171,14 +173,14 @@ class Guest:
         """The kernel's complaints in console()[since:]."""
         return find_splats(self.console()[since:])
 
-    def load(self, name: str, *parameters: str) -> None:
-        """insmod a policy or a test module."""
-        command = ["insmod", str(module_file(self.kernel, name)), *parameters]
+    def load(self, module: str | Path, *parameters: str) -> None:
+        """insmod a module of the checkout by name, or any policy by its directory."""
+        command = ["insmod", str(module_file(self.kernel, module)), *parameters]
         done = self.run(shlex.join(command))
         if done.status:
             reason = self.run("cat /sys/kernel/saakm/last_error 2>/dev/null").stdout.strip()
             raise SaakmError(
-                f"the guest cannot load '{name}'",
+                f"the guest cannot load '{module}'",
                 " - ".join(filter(None, [done.stderr.strip(), reason])),
                 "read the kernel's messages: " + " / ".join(self.console().splitlines()[-3:]),
             )

@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
+from ..compile_commands import write_compile_commands
+from ..errors import SaakmError
 from ..kernel import build_kernel
-from ..modules import build_modules, build_saakmctl
+from ..modules import all_sources, build_modules, build_saakmctl
+from ..policies import find_policy
 
 
 class Part(StrEnum):
     kernel = "kernel"
     modules = "modules"
+    compile_commands = "compile-commands"
     all = "all"
 
 
@@ -21,6 +25,9 @@ def build(
     part: Annotated[
         Part, typer.Argument(help="What to build; modules need the kernel.")
     ] = Part.all,
+    policy: Annotated[
+        list[str] | None, typer.Argument(help="Only these policies, by name or directory.")
+    ] = None,
     config: Annotated[str, typer.Option(help="base (to measure), debug (to test), kcsan.")] = "base",
     kernel_source: Annotated[
         Path | None, typer.Option(help="Another 6.12.y tree; it is copied, never changed.")
@@ -29,12 +36,30 @@ def build(
         int | None, typer.Option("-j", "--jobs", help="Parallel jobs; default: CPUs.")
     ] = None,
 ) -> None:
-    """Build the kernel, the policies and saakmctl; nothing when nothing changed."""
+    """Build the kernel, the policies and saakmctl; nothing when nothing changed.
+
+    compile-commands writes compile_commands.json, which clangd reads, beside the policies.
+    """
+    chosen = _chosen(part, policy or [])
     kernel = build_kernel(config, kernel_source, jobs)
     print(f"kernel   {kernel.vmlinux}")
     if part is Part.kernel:
         return
-    for name in build_modules(kernel, jobs):
-        print(f"module   {kernel.modules / name / name}.ko")
+    sources = chosen or all_sources()
+    for file in build_modules(kernel, jobs, sources):
+        print(f"module   {file}")
+    if part is Part.compile_commands:
+        for file in write_compile_commands(kernel, sources):
+            print(f"clangd   {file}")
     if part is Part.all and (program := build_saakmctl()):
         print(f"program  {program}")
+
+
+def _chosen(part: Part, words: list[str]) -> list[Path]:
+    if words and part not in (Part.modules, Part.compile_commands):
+        raise SaakmError(
+            f"'{part}' takes no policies",
+            "only modules and compile-commands are about single policies",
+            f"saakm build modules {' '.join(words)}",
+        )
+    return [source for word in words if (source := find_policy(word))]

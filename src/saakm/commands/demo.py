@@ -5,6 +5,7 @@ import json
 import re
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ from rich.table import Table
 from ..errors import SaakmError
 from ..vm import Guest
 from ..vm_options import VmOptions, with_vm_options
-from .run import NO_POLICY, boot, check_policy, report_ejections, report_splats, under_policy
+from .run import boot, check_policy, report_ejections, report_splats, under_policy
 
 WORKLOAD = ["hackbench", "-g", "4", "-l", "200"]
 _NEXT = """\
@@ -59,18 +60,18 @@ class Measured:
 @with_vm_options
 def demo(
     vm: VmOptions,
-    policy: Annotated[str, typer.Argument(help="A directory of policies/.")] = "fifo",
+    policy: Annotated[str, typer.Argument(help="A policy's name or directory.")] = "fifo",
     as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:
     """Build, boot, run hackbench under a policy, prove it, and compare with EEVDF."""
-    check_policy(policy)
+    source = check_policy(policy)
     started = time.monotonic()
-    with boot(vm) as guest:
+    with boot(vm, source) as guest:
         # EEVDF first: a scheduler that was loaded earlier changes later figures.
-        runs = [measure(guest, "eevdf", vm.timeout)]
-        if policy not in NO_POLICY:
-            guest.load(policy)
-            runs.append(measure(guest, policy, vm.timeout))
+        runs = [measure(guest, None, vm.timeout)]
+        if source:
+            guest.load(source)
+            runs.append(measure(guest, source, vm.timeout))
         report_splats(guest)
         ejected = report_ejections(guest)
         boot_seconds = guest.boot_seconds
@@ -82,8 +83,8 @@ def demo(
         raise typer.Exit(1)
 
 
-def measure(guest: Guest, policy: str, timeout: float) -> Measured:
-    command = under_policy(policy, WORKLOAD)
+def measure(guest: Guest, source: Path | None, timeout: float) -> Measured:
+    policy, command = source.name if source else "eevdf", under_policy(source, WORKLOAD)
     data = json.loads(guest.run_helper("measure", f"{policy} {command}", timeout).check().stdout)
     if data["status"]:
         raise SaakmError(

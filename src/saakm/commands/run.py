@@ -10,40 +10,38 @@ import typer
 
 from .. import paths
 from ..errors import SaakmError
-from ..modules import policies
+from ..modules import build_modules
+from ..policies import find_policy
 from ..progress import meter
 from ..tables import parse_ejected
 from ..vm import Guest
 from ..vm_options import VmOptions, with_vm_options
 
-NO_POLICY = ("none", "eevdf")
 
-
-def check_policy(policy: str) -> None:
-    if policy not in NO_POLICY and policy not in policies():
-        raise SaakmError(
-            f"there is no policy '{policy}'",
-            f"policies/ has: {', '.join(policies()) or 'nothing yet'}",
-            "choose one of them, or none for the kernel's own scheduler",
-        )
-    if policy not in NO_POLICY and not (paths.SAAKMCTL / "Cargo.toml").exists():
+def check_policy(word: str) -> Path | None:
+    """The policy's directory; None for the kernel's own scheduler."""
+    source = find_policy(word)
+    if source and not (paths.SAAKMCTL / "Cargo.toml").exists():
         raise SaakmError(
             "cannot put a command under a policy",
             "this checkout has no saakmctl",
             "check out saakmctl/",
         )
+    return source
 
 
-def boot(vm: VmOptions) -> Guest:
-    """A running guest; builds first what is needed."""
+def boot(vm: VmOptions, policy: Path | None = None) -> Guest:
+    """A running guest; builds first what is needed, the policy included."""
     guest = Guest(**vm.guest_arguments())
+    if policy:
+        build_modules(guest.kernel, sources=[policy])
     with meter("booting"):
         return guest.start()
 
 
-def under_policy(policy: str, command: list[str]) -> str:
+def under_policy(policy: Path | None, command: list[str]) -> str:
     """The shell command that runs `command` under `policy`."""
-    prefix = [] if policy in NO_POLICY else ["saakmctl", "exec", policy, "--"]
+    prefix = ["saakmctl", "exec", policy.name, "--"] if policy else []
     return shlex.join([*prefix, *command])
 
 
@@ -69,20 +67,20 @@ def report_ejections(guest: Guest) -> bool:
 @with_vm_options
 def run(
     vm: VmOptions,
-    policy: Annotated[str, typer.Argument(help="A directory of policies/; none for EEVDF.")],
+    policy: Annotated[str, typer.Argument(help="A policy's name or directory; none for EEVDF.")],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
 ) -> None:
     """Run a command under a policy in a guest; its output and status are the command's.
 
     If the policy is ejected meanwhile, that is said, and success becomes status 1.
     """
-    check_policy(policy)
-    with boot(vm) as guest:
-        if policy not in NO_POLICY:
-            guest.load(policy)
+    source = check_policy(policy)
+    with boot(vm, source) as guest:
+        if source:
+            guest.load(source)
         # Where the user is, if the guest has that directory (its /tmp is its own).
         here = f"cd {shlex.quote(str(Path.cwd()))} 2>/dev/null\n"
-        result = guest.run(here + under_policy(policy, command), vm.timeout, stream=True)
+        result = guest.run(here + under_policy(source, command), vm.timeout, stream=True)
         report_splats(guest)
         failed = report_ejections(guest)
     raise typer.Exit(result.status or int(failed))

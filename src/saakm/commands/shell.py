@@ -8,25 +8,27 @@ from typing import Annotated
 import typer
 
 from ..errors import SaakmError
-from ..modules import module_file
+from ..modules import build_modules, module_file
 from ..vm import Guest
 from ..vm_options import VmOptions, with_vm_options
-from .run import NO_POLICY, check_policy
+from .run import check_policy
 
 
 @with_vm_options
 def shell(
     vm: VmOptions,
-    policy: Annotated[str, typer.Argument(help="The policy to load; none for none.")] = "none",
+    policy: Annotated[str, typer.Argument(help="The policy to load, by name or directory; none for none.")] = "none",
 ) -> None:
     """An interactive shell in a guest, with a policy loaded (but not in use)."""
-    check_policy(policy)
+    source = check_policy(policy)
     if not sys.stdin.isatty():
         raise SaakmError(
             "there is no terminal", "saakm shell is interactive", "saakm run POLICY -- COMMAND"
         )
     guest = Guest(**vm.guest_arguments())
     start = ""
-    if policy not in NO_POLICY:
-        start = f"insmod {shlex.quote(str(module_file(guest.kernel, policy)))} && cat /proc/saakm/policies"
+    if source:
+        build_modules(guest.kernel, sources=[source])
+        module = shlex.quote(str(module_file(guest.kernel, source)))
+        start = f"insmod {module} && cat /proc/saakm/policies"
     guest.interact(start)

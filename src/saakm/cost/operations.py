@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
-from .. import modules
 from ..errors import SaakmError
+from ..policies import policies
 
 # These need no module of ours.
 CLASSES = ("eevdf", "sched_fifo")
@@ -56,7 +56,7 @@ def chosen_operations(text: str, cpus: int) -> list[str]:
 
 def chosen_schedulers(text: str, patched: bool) -> list[str]:
     """Of a comma list; all that the kernel has when it is empty."""
-    known = [*CLASSES, *PEERS, *(modules.policies() if patched else [])]
+    known = [*CLASSES, *PEERS, *(policies() if patched else [])]
     names = _words(text) or (known if patched else list(CLASSES))
     for name in names:
         if name not in known:

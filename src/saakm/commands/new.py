@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm new: a policy of one's own, which runs as it is."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import paths
+from ..errors import SaakmError
+from ..policies import own_policies, policies
+from ..scaffold import fault_in_name, policy_files
+
+_NEXT = """\
+It schedules as it is. What to do next:
+  saakm run {it} -- hackbench -g 4 -l 200       run something under it, in a VM
+  saakm dev {it}                                edit {file}, and see it run on every save
+  saakm trace {it} -- hackbench -g 4 -l 200     see what it did
+  saakm build compile-commands {it}             for clangd"""
+
+# Each shows one decision more than the one before.
+Origin = StrEnum("Origin", ["fifo", "rr", "prio", "vtime"])
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="What it shall be called.")],
+    origin: Annotated[
+        Origin, typer.Option("--from", help="The policy to start from.")
+    ] = Origin.fifo,
+    directory: Annotated[
+        Path | None,
+        typer.Option("--dir", help="Where; default: policies/ in the checkout, else here."),
+    ] = None,
+) -> None:
+    """Create a policy that builds and runs, with comments on what you have to decide."""
+    source = (paths.POLICIES / origin / f"{origin}.c").read_text()
+    where = (directory or _default_directory()).resolve()
+    _check(name, where, source)
+    target = where / name
+    try:
+        target.mkdir(parents=True)
+        for file, text in policy_files(name, str(origin), source).items():
+            (target / file).write_text(text)
+    except OSError as error:
+        raise SaakmError(
+            f"cannot create {target}", str(error), "choose another folder with --dir"
+        ) from error
+    print(f"created  {target}")
+    found = target in own_policies() or where == paths.POLICIES
+    print(_NEXT.format(it=name if found else target, file=f"{name}.c"))
+
+
+def _default_directory() -> Path:
+    here = Path.cwd()
+    return paths.POLICIES if here == paths.REPO or paths.REPO in here.parents else here
+
+
+def _check(name: str, where: Path, source: str) -> None:
+    why = None
+    if name in policies():
+        why = f"policies/{name} is a policy already"
+    elif (where / name).exists():
+        why = f"{where / name} exists already"
+    why = why or fault_in_name(name, source)
+    if why:
+        raise SaakmError(
+            f"a policy cannot be called '{name}'", why, "choose another name, or another --dir"
+        )

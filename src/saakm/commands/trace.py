@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm trace: what a command's threads did under a policy, to look at."""
+
+import json
+import shlex
+import subprocess
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ..errors import SaakmError
+from ..progress import meter
+from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
+from ..trace.timeline import Timeline
+from ..vm import Guest
+from ..vm_options import VmOptions, with_vm_options
+from .run import boot, check_policy, report_ejections, report_splats, under_policy
+
+_MEMORY = "2G"  # the buffers, and what a base guest has otherwise
+_STEP = 10_000  # events between two words on progress
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was recorded, and the kernel's own counters to compare it with."""
+
+    policy: str
+    seconds: float
+    events: int
+    lost: int
+    threads: int
+    switches: int  # sched_switch to one of the threads
+    kernel_switches: int | None  # the policy's own count
+    migrations: int
+    wakeups: int
+    wakeup_us_p50: float
+    wakeup_us_p99: float
+    calls: dict[str, int]
+    bytes: dict[str, int]  # by file
+
+
+@with_vm_options
+def trace(
+    vm: VmOptions,
+    policy: Annotated[str, typer.Argument(help="A policy's name or directory; none for EEVDF.")],
+    command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Directory; default: trace-POLICY here.")
+    ] = None,
+    buffer: Annotated[
+        int, typer.Option("--buffer", help="Megabytes of the guest's for events, all CPUs together.")
+    ] = 600,
+    image: Annotated[str, typer.Option("--image", help="Pictures as png or svg.")] = "png",
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> None:
+    """Record a command under a policy: a Perfetto trace, and pictures of it."""
+    source = check_policy(policy)
+    if image not in ("png", "svg"):
+        raise SaakmError(f"no picture can be made as '{image}'", "there are png and svg", "--image png")
+    name = source.name if source else "eevdf"
+    directory = output or Path(f"trace-{name}")
+    directory.mkdir(parents=True, exist_ok=True)
+    with boot(_with_events(vm), source) as guest:
+        if source:
+            guest.load(source)
+        recorded = _record(guest, name, under_policy(source, command), buffer, vm.timeout, not as_json)
+        report_splats(guest)
+        failed = report_ejections(guest)
+        machine = f"{recorded['cpus']} CPUs"
+        title = f"{name} on {vm.topology or machine}: {shlex.join(command)[:80]}"
+        timeline = _write_trace(guest.exchange / "trace.dat", recorded, directory / "trace.perfetto-trace")
+        topology = guest.machine.topology
+    # Matplotlib takes its time to load: only where it is needed.
+    from ..trace.pictures import draw
+
+    with meter("drawing"):
+        draw(timeline, topology, directory, image, title)
+    summary = _summary(name, timeline, recorded, directory)
+    (directory / "summary.json").write_text(json.dumps(asdict(summary), indent=2) + "\n")
+    if as_json:
+        print(json.dumps({"directory": str(directory), **asdict(summary)}, indent=2))
+    else:
+        _tell(summary, directory, buffer)
+    raise typer.Exit(recorded["status"] or int(failed))
+
+
+def _with_events(vm: VmOptions) -> VmOptions:
+    append = [*(vm.append or []), enabled_at_boot(SCHED_EVENTS + SAAKM_EVENTS)]
+    return replace(vm, memory=vm.memory or _MEMORY, append=append)
+
+
+def _record(
+    guest: Guest, policy: str, command: str, megabytes: int, timeout: float, stream: bool
+) -> dict[str, Any]:
+    arguments = f"{policy} {megabytes} {shlex.quote(str(Path.cwd()))} {command}"
+    guest.run_helper("record", arguments, timeout, stream).check()
+    return json.loads((guest.exchange / "recorded.json").read_text())
+
+
+def _write_trace(data: Path, recorded: dict[str, Any], target: Path) -> Timeline:
+    from ..trace.perfetto import Writer
+
+    timeline = Timeline(recorded["policy_id"], recorded["cpus"])
+    tgids = {int(pid): int(tgid) for pid, tgid in recorded["tgids"].items()}
+    writer = Writer(target, recorded["policy_id"], recorded["cpus"], recorded["release"], tgids)
+    report = ["trace-cmd", "report", "-R", "-t", "-i", str(data)]
+    with (
+        meter("writing the trace", recorded["entries"]) as progress,
+        subprocess.Popen(report, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                         errors="replace") as child,
+    ):  # fmt: skip
+        for count, event in enumerate(parse_events(child.stdout), 1):
+            timeline.add(event)
+            writer.add(event)
+            if count % _STEP == 0:
+                progress.advance(_STEP)
+    timeline.finish()
+    writer.finish(timeline.end_ns)
+    return timeline
+
+
+def _summary(policy: str, timeline: Timeline, recorded: dict[str, Any], directory: Path) -> Summary:
+    files = sorted(directory.glob("*.*"))
+    return Summary(
+        policy=policy,
+        seconds=(timeline.end_ns - timeline.begin_ns) / 1e9,
+        events=sum(timeline.counts.values()),
+        lost=recorded["lost"],
+        threads=len({pid for pid, *_ in timeline.runs}),
+        switches=timeline.switches,
+        kernel_switches=recorded["policy"].get("switches"),
+        migrations=sum(timeline.migrations.values()),
+        wakeups=len(timeline.latencies_ns),
+        wakeup_us_p50=timeline.percentile_us(50),
+        wakeup_us_p99=timeline.percentile_us(99),
+        calls=dict(timeline.calls.most_common()),
+        bytes={file.name: file.stat().st_size for file in files if file.name != "summary.json"},
+    )
+
+
+def _tell(summary: Summary, directory: Path, buffer: int) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    counted = f" (the policy counted {summary.kernel_switches:,})" if summary.kernel_switches else ""
+    console.print(
+        f"{summary.threads} threads, {summary.switches:,} switches{counted}, {summary.migrations:,} "
+        f"migrations, {summary.wakeups:,} wakeups: p50 {summary.wakeup_us_p50:,.0f} us, "
+        f"p99 {summary.wakeup_us_p99:,.0f} us; {summary.events:,} events in {summary.seconds:.1f} s"
+    )
+    if summary.lost:
+        console.print(
+            f"NOT all of it: {summary.lost:,} events found no room; what is there is the beginning. "
+            f"Give it more: --buffer {buffer * 2} --memory 4G"
+        )
+    for name, size in summary.bytes.items():
+        console.print(f"  {size / 1e6:8.2f} MB  {directory / name}", markup=False)
+    console.print("Open the .perfetto-trace in https://ui.perfetto.dev: drag and drop, nothing is sent.")

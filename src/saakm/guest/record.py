@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a command in the guest and leaves what the kernel traced meanwhile in /run/saakm.
+
+The events are on since the boot, see commands/trace.py: here recording is only
+switched on and off. The system's own Python runs this, with nothing installed:
+it must not import more of saakm.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+from saakm.tables import parse_table
+
+TRACEFS = Path("/sys/kernel/tracing")
+SHARED = Path("/run/saakm")
+
+
+def write(name: str, value: object) -> None:
+    (TRACEFS / name).write_text(f"{value}\n")
+
+
+def prepare(megabytes: int) -> None:
+    write("tracing_on", 0)
+    write("current_tracer", "nop")
+    # A buffer that is full keeps its beginning and counts what came later.
+    write("options/overwrite", 0)
+    write("options/record-tgid", 1)
+    write("trace_clock", "boot")
+    write("buffer_size_kb", megabytes * 1024 // os.cpu_count())
+    write("trace", "")
+
+
+def policy_row(name: str) -> dict[str, int]:
+    with open("/proc/saakm/policies") as file:
+        rows = parse_table(file.read())
+    row = next((row for row in rows if row["name"] == name), {})
+    return {key: row[key] for key in ("id", "new", "terminated", "switches") if key in row}
+
+
+def buffer_stats() -> dict[str, int]:
+    """Of all CPUs together."""
+    total = {"entries": 0, "overrun": 0, "dropped events": 0}
+    for file in TRACEFS.glob("per_cpu/cpu*/stats"):
+        for line in file.read_text().splitlines():
+            key, _, value = line.partition(": ")
+            if key in total:
+                total[key] += int(value)
+    return total
+
+
+def main() -> None:
+    policy, megabytes, directory, *command = sys.argv[1:]
+    prepare(int(megabytes))
+    del os.environ["PYTHONPATH"]  # ours, not the command's
+    before = policy_row(policy)
+    write("tracing_on", 1)
+    done = subprocess.run(command, cwd=directory if os.path.isdir(directory) else None)
+    write("tracing_on", 0)
+    after = policy_row(policy)
+    stats = buffer_stats()
+    result = {
+        "status": done.returncode,
+        "policy": {key: after[key] - before.get(key, 0) for key in after if key != "id"},
+        "policy_id": after.get("id", 0),
+        "entries": stats["entries"],
+        "lost": stats["overrun"] + stats["dropped events"],
+        "cpus": os.cpu_count(),
+        "release": platform.release(),
+        "tgids": dict(line.split() for line in (TRACEFS / "saved_tgids").read_text().splitlines()),
+    }
+    subprocess.run(
+        ["trace-cmd", "extract", "-o", str(SHARED / "trace.dat")],
+        stdout=subprocess.DEVNULL, check=True, cwd="/tmp",
+    )
+    (SHARED / "recorded.json").write_text(json.dumps(result))
+
+
+main()

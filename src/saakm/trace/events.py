@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scheduler events out of what `trace-cmd report -R` prints, in order of time.
+
+Sched events may also come as tracefs prints them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+# What is recorded; the guest enables them at boot.
+SCHED_EVENTS = (
+    "sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task",
+    "sched_process_fork", "sched_process_exit",
+)  # fmt: skip
+SAAKM_EVENTS = ("saakm_transition", "saakm_call")
+# enum saakm_state
+STATES = ("NOT_QUEUED", "READY", "RUNNING", "READY_TICK", "BLOCKED", "MIGRATING", "TERMINATED")
+
+
+def enabled_at_boot(names: Iterable[str]) -> str:
+    """The kernel argument: QEMU before 8.1 mishandles code that is patched later, under load."""
+    systems = (f"{name.split('_')[0]}:{name}" for name in names)
+    return "trace_event=" + ",".join(systems)
+
+
+class Event(NamedTuple):
+    """One event; `values` are as in _FIELDS, whole numbers as int."""
+
+    ns: int
+    cpu: int
+    pid: int  # whoever had the CPU
+    name: str
+    values: tuple
+
+
+# Names are last or stand before a known word: they may hold blanks.
+_FIELDS = {
+    "sched_switch": r"prev_comm=(.*) prev_pid=(\S+) prev_prio=(\S+) prev_state=(\S+) "
+    r"(?:==> )?next_comm=(.*) next_pid=(\S+) next_prio=(\S+)",
+    "sched_waking": r"comm=(.*) pid=(\S+) prio=(\S+) target_cpu=(\S+)",
+    "sched_wakeup": r"comm=(.*) pid=(\S+) prio=(\S+) target_cpu=(\S+)",
+    "sched_wakeup_new": r"comm=(.*) pid=(\S+) prio=(\S+) target_cpu=(\S+)",
+    "sched_migrate_task": r"comm=(.*) pid=(\S+) prio=(\S+) orig_cpu=(\S+) dest_cpu=(\S+)",
+    "sched_process_fork": r"parent_comm=(.*) parent_pid=(\S+) child_comm=(.*) child_pid=(\S+)",
+    "sched_process_exit": r"comm=(.*) pid=(\S+) prio=(\S+)",
+    "saakm_transition": r"comm=(.*) pid=(\S+) policy=(\S+) prev=(\S+) next=(\S+) cpu=(\S+) "
+    r"handler=(\S+)",
+    "saakm_call": r"policy=(\S+) handler=(\S+) pid=(\S+) flags=(\S+) cpu=(\S+)",
+}
+_PATTERNS = {name: re.compile(fields) for name, fields in _FIELDS.items()}
+_LINE = re.compile(r".*-(\d+) +\[(\d+)\](?: \S+)? +(\d+)(?:\.(\d+))?: +(\w+): +(.*)")
+
+
+def parse_events(lines: Iterable[str]) -> Iterator[Event]:
+    """Other lines and other events are passed over."""
+    for line in lines:
+        match = _LINE.match(line)
+        if not match or match[5] not in _PATTERNS:
+            continue
+        pid, cpu, seconds, fraction, name, rest = match.groups()
+        fields = _PATTERNS[name].match(rest)
+        if not fields:
+            raise ValueError(f"an event of an unknown form: {line.strip()}")
+        # Of a clock that it does not know trace-cmd prints nanoseconds.
+        ns = int(seconds) * 10**9 + int(fraction.ljust(9, "0")) if fraction else int(seconds)
+        yield Event(ns, int(cpu), int(pid), name, tuple(map(_value, fields.groups())))
+
+
+def _value(text: str) -> int | str:
+    if text.isdecimal():
+        return int(text)
+    try:
+        return int(text, 0)  # -1, 0x20
+    except ValueError:
+        return text

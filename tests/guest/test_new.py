@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What saakm new creates builds, loads and schedules, outside of the checkout."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from saakm import paths
+from saakm.compile_commands import write_compile_commands
+from saakm.modules import build_modules
+from saakm.scaffold import policy_files
+
+from .support import policies, run_ok
+
+pytestmark = pytest.mark.kernel("base")
+
+
+@pytest.fixture
+def create(tmp_path):
+    def create(origin):
+        directory = tmp_path / f"my_{origin}"
+        directory.mkdir()
+        source = (paths.POLICIES / origin / f"{origin}.c").read_text()
+        for file, text in policy_files(directory.name, origin, source).items():
+            (directory / file).write_text(text)
+        return directory
+
+    return create
+
+
+@pytest.mark.parametrize("origin", ["fifo", "rr", "prio", "vtime"])
+def test_it_schedules_as_created(guest, create, origin):
+    directory = create(origin)
+    build_modules(guest.kernel, sources=[directory])
+    guest.load(directory)
+    run_ok(guest, f"saakmctl exec my_{origin} -- hackbench -g 1 -l 50")
+    found = policies(guest)[f"my_{origin}"]
+    assert found.state == "active" and found.new == found.terminated >= 41
+
+
+@pytest.mark.skipif(not shutil.which("clang-19"), reason="there is no clang-19")
+def test_clang_understands_it(guest, create):
+    """By its compile_commands.json; a header that is not found would be an error."""
+    directory = create("vtime")
+    build_modules(guest.kernel, sources=[directory])
+    (file,) = write_compile_commands(guest.kernel, [directory])
+    assert file == directory / "compile_commands.json"
+    (entry,) = json.loads(file.read_text())
+    assert entry["file"] == str(directory / "my_vtime.c")
+    command = ["clang-19", *entry["arguments"][1:], "-fsyntax-only"]
+    done = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr, done.stderr

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm dev without a guest: what is noticed, what is read, what is shown."""
+
+import json
+import os
+
+import pytest
+from rich.console import Console
+
+from saakm.kernel import Kernel
+from saakm.live import sample
+from saakm.live.session import Update
+from saakm.live.versions import CompileError, Versions
+from saakm.live.view import Plain, Screen, tell
+from saakm.vm import Result
+
+OUTPUT = """\
+=== /proc/saakm/policies
+id  name module priority state threads new terminated switches
+1 mine mine_1 0 ejected 0 9 9 500
+2 mine mine_2 0 active 81 90 9 3000
+=== /proc/saakm/ejected
+id name number kind seconds handler cpu thread reason
+1 mine 2 replaced 5.0 none 0 - by mine (id 2)
+=== /sys/kernel/saakm/violations
+0
+=== /sys/kernel/debug/saakm/runqueues
+cpu 0: 3 runnable, curr hackbench/70, server 50000/1000000 us active
+  hackbench/70 policy mine RUNNING for 1000 ns
+  hackbench/71 policy mine READY for 2000 ns
+  hackbench/72 policy mine READY for 2000 ns
+cpu 1: 0 runnable, curr swapper/1/0, server 50000/1000000 us
+=== /proc/uptime
+20.50 33.1
+=== /tmp/saakm-rounds
+0 10.00 12.50
+=== /sys/kernel/tracing/trace
+# tracer: nop
+  <idle>-0       [001] dNh4.    20.400000: sched_waking: comm=hackbench pid=70 prio=120 target_cpu=001
+  hackbench-71      [000] d..3.    20.400100: sched_migrate_task: comm=hackbench pid=70 prio=120 orig_cpu=1 dest_cpu=0
+  hackbench-71      [000] d..2.    20.401000: sched_switch: prev_comm=hackbench prev_pid=71 prev_prio=120 prev_state=S ==> next_comm=hackbench next_pid=70 next_prio=120
+"""
+
+
+class FakeGuest:
+    def run(self, command):
+        return Result(0, OUTPUT, "", 0.0)
+
+
+@pytest.fixture
+def snapshot():
+    before = sample.Snapshot(19.5, 1000, 0, "active", [], [], 0, 0.0, {})
+    return sample.take(FakeGuest(), "mine", before)
+
+
+def test_a_sample(snapshot):
+    assert (snapshot.state, snapshot.threads, snapshot.switches) == ("active", 81, 3000)
+    assert snapshot.switches_rate == 2000 and snapshot.rounds == [(0, 2.5)]
+    assert [(cpu.running, cpu.ready) for cpu in snapshot.cpus] == [("hackbench 70", 2), ("idle", 0)]
+    assert snapshot.wakeup_us == {50: 1000, 99: 1000}
+    assert snapshot.migrations_rate == 1 / 0.05
+    assert snapshot.ejected == []  # to be replaced is no fault
+
+
+@pytest.fixture
+def source(tmp_path):
+    directory = tmp_path / "mine"
+    directory.mkdir()
+    (directory / "mine.c").write_text("int x;\n")
+    (directory / "Kbuild").write_text("obj-m := mine.o\n")
+    return directory
+
+
+def test_only_sources_count_as_saved(source, tmp_path):
+    versions = Versions(Kernel("base", tmp_path / "build", "x"), source)
+    first = versions.digest()
+    (source / ".mine.c.swp").write_text("editor")
+    (source / "README.md").write_text("words")
+    assert versions.digest() == first
+    (source / "mine.c").write_text("int y;\n")
+    assert versions.digest() not in ("", first)
+
+
+def test_compile_errors_name_the_users_file(source, tmp_path):
+    """A make that knows one rule stands for Kbuild."""
+    build = tmp_path / "build"
+    build.mkdir()
+    (build / "Makefile").write_text("modules:\n\t$(CC) -c $(M)/mine.c -o $(M)/mine.o\n")
+    (source / "mine.c").write_text("int x\nint y;\n")
+    versions = Versions(Kernel("base", build, "x"), source)
+    with pytest.raises(CompileError, match="does not compile") as error:
+        versions.build()
+    assert error.value.lines[0].startswith("mine.c:") and "error:" in error.value.lines[0]
+    assert versions.number == 0
+    versions.close()
+
+
+def test_the_module_of_a_version_has_all_objects_of_the_policy(source, tmp_path):
+    build = tmp_path / "build"
+    build.mkdir()
+    (build / "Makefile").write_text("include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_a-y) >$(M)/mine_a.ko\n")
+    versions = Versions(Kernel("base", build, "x"), source)
+    assert versions.build().read_text() == "mine_a.o mine.o\n"
+    assert versions.build().name == "mine_a.ko"  # as long as the first was not loaded
+    assert versions.accept() == 1
+    (source / "Kbuild").write_text("obj-m := mine.o\nmine-y := a.o b.o\n")
+    (build / "Makefile").write_text("include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_b-y) >$(M)/mine_b.ko\n")
+    assert versions.build().read_text() == "mine_b.o a.o b.o\n"
+    versions.close()
+
+
+def test_what_did_not_change_is_not_compiled_again(source, tmp_path):
+    build = tmp_path / "build"
+    build.mkdir()
+    (build / "Makefile").write_text("modules:\n\ttouch $(M)/mine_a.ko $(M)/mine_b.ko\n")
+    (source / "mine.h").write_text("")
+    versions = Versions(Kernel("base", build, "x"), source)
+    copy = versions.build().parent
+    os.utime(copy / "mine.c", (1, 1))
+    os.utime(copy / "mine.h", (1, 1))
+    versions.build()
+    (source / "mine.c").write_text("int older;\n")
+    os.utime(source / "mine.c", (0, 0))
+    (source / "mine.h").unlink()
+    assert versions.build().parent == copy
+    assert (copy / "mine.c").stat().st_mtime > 1 and not (copy / "mine.h").exists()
+    versions.close()
+
+
+def test_what_is_told():
+    taken = {"threads": 81, "longest_pause_ns": 1_500_000, "total_ns": 2}
+    update = Update(3, "replaced", 2.5, 1.9, taken)
+    assert tell(update, "mine") == (
+        "version 3 schedules 2.50 s after the save (build 1.90 s, 81 threads taken over, "
+        "longest pause 1.50 ms)"
+    )
+    assert "version 2 goes on" in tell(Update(2, "compile-error"), "mine")
+
+
+def test_lines_for_scripts(source, snapshot, capsys):
+    view = Plain(source, as_json=True)
+    view.started("hackbench")
+    view.updated(Update(2, "compile-error", complaints=["mine.c:1: error: no"]))
+    view.sampled(snapshot)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["event"] for line in lines] == ["started", "compile-error", "sample"]
+    assert lines[1]["complaints"] == ["mine.c:1: error: no"] and lines[2]["threads"] == 81
+
+
+def test_the_screen_shows_it_all(source, snapshot):
+    console = Console(width=100, height=40, record=True, force_terminal=True)
+    screen = Screen(source, console)
+    screen.started("hackbench -g 4")
+    screen.sampled(snapshot)
+    screen.updated(Update(1, "compile-error", complaints=["mine.c:7:2: error: expected ';'"]))
+    with console.capture() as capture:
+        console.print(screen.render())
+    shown = capture.get()
+    for part in ("hackbench 70", "idle", "██", "2,000 switches/s", "p99 1,000 us", "mine.c:7:2"):
+        assert part in shown
