@@ -25,6 +25,12 @@ static inline uint64_t end(void)
 	return now;
 }
 
+/* What runs from now on may be looked at. */
+static inline void arm(void)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x84, 0x00, 0x03, 0x00, 0xab, 0x51" ::: "memory");
+}
+
 /* Prints errno and @what, and powers off. */
 void die(const char *what) __attribute__((noreturn));
 

@@ -148,6 +148,7 @@ int main(int argc, char **argv)
 	pin(0);
 	/* Boot work (RCU, deferred initialisation) would be measured too. */
 	sleep(3);
+	arm();
 	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
 		if (is_wanted(operations[i].name))
 			measure(&operations[i]);
