@@ -100,7 +100,7 @@ def profile(target: Target, scheduler: str, operation: str, conditions: Conditio
         plugin = initramfs.compile_plugin(paths.GUEST_FILES / "where")
         guest = replace(guest, seed=seed, append=guest.append + " symbols=1",
                         plugin=f"{plugin},out={counts},{_MARKS}")
-        text = initramfs.run(guest, timeout=_SLOWER * time_limit([operation]))
+        text = initramfs.run(guest, timeout=_SLOWER * time_limit(scheduler, [operation], conditions))
         results(scheduler, [operation], text)
         lines = counts.read_text().splitlines()
     stacks = by_stack(lines, Symbols(kernel_symbols(target.vmlinux) | guest_symbols(text)))

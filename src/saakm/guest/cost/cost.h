@@ -43,6 +43,11 @@ void load_modules(char *names);
 void start_scheduler(void);	/* one that is a program */
 void check_scheduler(void);	/* it has not been ejected */
 void choose(int joining);	/* for the calling thread */
+void lower(void);		/* the calling thread, below all others */
+void raise_above_lower(void);
+
+/* many.c */
+void start_waiting(long threads);
 
 /* median.c */
 uint64_t *room_for(long values);
@@ -65,6 +70,7 @@ double run_fork(long rounds);
 double run_exec(long rounds);
 double run_setattr(long rounds);
 double run_migration(long rounds);
+double run_crowd(long rounds);
 
 #define EXEC_LINK "saakm-exec-link"	/* argv[0] of a program that run_exec() started */
 int exec_link(char **argv);
