@@ -2,6 +2,7 @@
 """saakm cost: what a scheduling decision costs, in instructions."""
 
 import json
+from pathlib import Path
 
 from rich.console import Console
 
@@ -69,10 +70,15 @@ def cost(
     if write_baseline:
         baselines.write(write_baseline, target.identity, rows)
     if before:
-        found = baselines.changes(before, rows)
-        show.show_changes(found, Console(stderr=json_rows))
-        if not write_baseline:
-            baselines.refuse_dearer(baseline, found)
+        _compare(before, rows, None if write_baseline else baseline, Console(stderr=json_rows))
+
+
+def _compare(before: Baseline, rows: list[Row], file: Path | None, console: Console) -> None:
+    """With a file, what got dearer is an error."""
+    found = baselines.changes(before, rows)
+    show.show_changes(found, console)
+    if file:
+        baselines.refuse_dearer(file, found)
 
 
 def _refuse_with_axis(*others: object) -> None:

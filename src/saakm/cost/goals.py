@@ -11,6 +11,8 @@ from .measure import Row
 _PICKS = {"pipe": 2, "yield": 1}
 _PER_POLICY = 5
 _SAME = 0.01
+# Fewer share what waking up a crowd costs by itself.
+_LEAST = {"crowd": 100}
 # Cost = a + b log n: how far off its line a point may be, as a part of the cost.
 _OFF_LINE = 0.05
 
@@ -43,8 +45,10 @@ def _plain(rows: list[Row]) -> list[Verdict]:
 def _lines(rows: list[Row], axis: str) -> dict[tuple[str, str], dict[int, float]]:
     lines: dict[tuple[str, str], dict[int, float]] = {}
     for row in rows:
-        points = lines.setdefault((row.scheduler, row.operation), {})
-        points[AXES[axis].value(row)] = row.instructions
+        value = AXES[axis].value(row)
+        if axis == "runnable" and value < _LEAST.get(row.operation, 0):
+            continue
+        lines.setdefault((row.scheduler, row.operation), {})[value] = row.instructions
     return {key: points for key, points in lines.items() if len(points) > 1}
 
 
