@@ -130,7 +130,8 @@ def results(scheduler: str, operations: list[str], text: str) -> dict[str, float
     if missing or said:
         raise SaakmError(
             f"{scheduler} could not be measured: {', '.join(missing) or 'its figures are not valid'}",
-            said[1].strip() if said else "the guest printed no result:\n" + text[-2000:],
+            f"{said[1].strip() if said else 'the guest printed no result'}; "
+            f"the end of its console:\n{text[-1000:]}",
             f"try it by hand: saakm run {scheduler} -- true",
         )
     return found

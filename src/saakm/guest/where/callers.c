@@ -12,7 +12,6 @@
 #include "callers.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,8 +111,7 @@ static void called(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t at, vo
 	struct call *within = under_way[cpu];
 	struct stack *s;
 
-	(void)info;
-	if (!due[cpu])
+	if (!due[cpu] || !qemu_plugin_mem_is_store(info))
 		return;
 	due[cpu] = false;
 	s = stack_of(at);
@@ -129,8 +127,8 @@ static void returned(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t at, 
 	struct stack *s;
 	struct call *ended;
 
-	(void)info, (void)data;
-	if (!due[cpu])
+	(void)data;
+	if (!due[cpu] || qemu_plugin_mem_is_store(info))
 		return;
 	due[cpu] = false;
 	s = stack_of(at);
@@ -156,12 +154,13 @@ static int is_prefix(uint8_t byte)
 	return (byte & 0xf0) == 0x40 || (byte && strchr("\x26\x2e\x36\x3e\x64\x65\x66\xf2\xf3", byte));
 }
 
-static void watch_call(struct qemu_plugin_insn *insn, accessed_cb cb, enum qemu_plugin_mem_rw rw)
+static void watch_call(struct qemu_plugin_insn *insn, accessed_cb cb)
 {
 	void *site = (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn);
 
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, executed, QEMU_PLUGIN_CB_NO_REGS, NULL);
-	qemu_plugin_register_vcpu_mem_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS, rw, site);
+	qemu_plugin_register_vcpu_mem_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS,
+					 QEMU_PLUGIN_MEM_RW, site);
 }
 
 void watch_calls(struct qemu_plugin_insn *insn)
@@ -173,9 +172,9 @@ void watch_calls(struct qemu_plugin_insn *insn)
 		i++;
 	/* call, or call through a register or memory */
 	if (bytes[i] == 0xe8 || (bytes[i] == 0xff && i + 1 < size && (bytes[i + 1] >> 3 & 7) == 2))
-		watch_call(insn, called, QEMU_PLUGIN_MEM_W);
+		watch_call(insn, called);
 	else if (bytes[i] == 0xc3 || bytes[i] == 0xc2)
-		watch_call(insn, returned, QEMU_PLUGIN_MEM_R);
+		watch_call(insn, returned);
 }
 
 void print_calls(FILE *f, const struct call *call)

@@ -3,6 +3,7 @@
 #ifndef PLUGIN_H
 #define PLUGIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,7 @@ struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_info_t;
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W };
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
 
 typedef void (*translated_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*executed_cb)(unsigned int cpu, void *data);
@@ -31,6 +32,7 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, accessed_cb
 				      enum qemu_plugin_mem_rw rw, void *data);
 void qemu_plugin_reset(qemu_plugin_id_t id, simple_cb cb);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, ended_cb cb, void *data);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
