@@ -49,12 +49,12 @@ void raise_above_lower(void);
 /* many.c */
 void start_waiting(long threads);
 
-/* median.c */
+/* quartile.c */
 uint64_t *room_for(long values);
-double median(uint64_t *values, long n);
+double first_quartile(uint64_t *values, long n);
 
 /*
- * Operations: instructions of one, as a mean or median of that many rounds. One
+ * Operations: instructions of one, as a mean or first quartile of that many rounds. One
  * that counts something else than rounds says how many that were.
  */
 extern uint64_t counted;
