@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from saakm import crates, initramfs, paths, peers
-from saakm.cost import curves, flame, goals, markdown
+from saakm.cost import curves, flame, goals
 from saakm.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
 from saakm.cost.measure import Conditions, Row, as_json
 from saakm.cost.operations import chosen_schedulers, refuse_runnable

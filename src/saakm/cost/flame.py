@@ -20,7 +20,8 @@ def draw(profiles: list[Profile], path: Path) -> None:
     command = [str(crates.build(_INFERNO)), "--title", title, "--countname", "instructions",
                "--nametype", "function:", "--width", str(_WIDTH), "--factor", str(1 / _PARTS),
                "--colors", "java", "--hash"]
-    done = subprocess.run(command, input="\n".join(folded(profiles)), capture_output=True, text=True)
+    done = subprocess.run(command, input="\n".join(folded(profiles)), capture_output=True,
+                          text=True)
     if done.returncode:
         raise SaakmError(f"the flame graph {path} could not be drawn", done.stderr.strip(),
                          "saakm cost --where shows the same as a table")

@@ -107,7 +107,8 @@ def profile(target: Target, scheduler: str, operation: str, conditions: Conditio
     if operation == "tick":
         stacks.pop((_USER,), None)  # what the ticks interrupt
     times = counted(operation, text)
-    return Profile(scheduler, operation, {stack: count / times for stack, count in stacks.items()})
+    return Profile(scheduler, operation,
+                   {stack: count / times for stack, count in stacks.items()})
 
 
 def by_stack(lines: list[str], symbols: Symbols) -> Counter:
