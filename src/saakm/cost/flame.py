@@ -19,7 +19,7 @@ def draw(profiles: list[Profile], path: Path) -> None:
     title = _title(profiles)
     command = [str(crates.build(_INFERNO)), "--title", title, "--countname", "instructions",
                "--nametype", "function:", "--width", str(_WIDTH), "--factor", str(1 / _PARTS),
-               "--colors", "java", "--hash"]
+               "--colors", "hot", "--hash"]
     done = subprocess.run(command, input="\n".join(folded(profiles)), capture_output=True,
                           text=True)
     if done.returncode:

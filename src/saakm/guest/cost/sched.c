@@ -80,10 +80,8 @@ static void set_attr(const struct sched_attr_v2 *attr)
 		die("sched_setattr");
 }
 
-void choose(int joining)
+static struct sched_attr_v2 attr_for(int joining)
 {
-	/* Looked up once: reading the table is no part of any operation. */
-	static uint32_t id;
 	struct sched_attr_v2 attr = { .size = 48 };
 
 	if (is("eevdf")) {
@@ -94,13 +92,21 @@ void choose(int joining)
 	} else if (is_sched_ext()) {
 		attr.policy = joining ? SCHED_EXT : SCHED_OTHER;
 	} else if (joining) {
-		if (!id)
-			id = policy_id(scheduler());
 		attr.size = sizeof(attr);
 		attr.policy = SCHED_SAAKM;
-		attr.saakm_policy = id;
+		attr.saakm_policy = policy_id(scheduler());
 	}
-	set_attr(&attr);
+	return attr;
+}
+
+void choose(int joining)
+{
+	/* Made once: finding out what to ask for is no part of any operation. */
+	static struct sched_attr_v2 attrs[JOIN + 1];
+
+	if (!attrs[joining].size)
+		attrs[joining] = attr_for(joining);
+	set_attr(&attrs[joining]);
 }
 
 /* Only where a lower thread really never runs: SCHED_FIFO, and policies by nice value. */
