@@ -13,8 +13,9 @@ from rich.console import Console
 from saakm import crates, initramfs, paths, peers
 from saakm.cost import curves, flame, goals
 from saakm.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
-from saakm.cost.measure import Conditions, Row, as_json
+from saakm.cost.measure import Conditions, Row, as_json, machine
 from saakm.cost.operations import chosen_schedulers, refuse_runnable
+from saakm.cost.target import find_target
 from saakm.cost.where import Profile, Symbols, by_stack
 from saakm.errors import SaakmError
 
@@ -169,6 +170,15 @@ def test_a_flame_graph_keeps_several_schedulers_apart():
 def test_real_schedulers_are_measured_only_by_name():
     assert not set(peers.CRATES) & set(chosen_schedulers("", patched=True))
     assert chosen_schedulers("scx_lavd", patched=True) == ["scx_lavd"]
+
+
+def test_a_kernel_without_the_names_of_its_variables_is_refused(tmp_path):
+    vmlinux = tmp_path / "vmlinux"
+    vmlinux.write_bytes(b"Linux version 6.12.9 (me@here) (gcc 12) #3 SMP today\n\0")
+    (tmp_path / ".config").write_text("CONFIG_KALLSYMS=y\n")
+    with pytest.raises(SaakmError, match="scx_bpfland cannot be loaded") as error:
+        machine(find_target(vmlinux), "scx_bpfland", ["pipe"], Conditions())
+    assert "CONFIG_KALLSYMS_ALL" in error.value.next_step
 
 
 def test_a_crate_says_which_packages_it_wants(monkeypatch, tmp_path):

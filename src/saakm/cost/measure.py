@@ -75,6 +75,8 @@ def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
 def machine(target: Target, scheduler: str, operations: list[str],
             conditions: Conditions) -> initramfs.Machine:
     first = [paths.BYSTANDERS.name] if conditions.bystanders else []
+    if scheduler in peers.CRATES:
+        _refuse_kernel(target, scheduler)
     files = policy_files(target, first + loaded_policies(scheduler, conditions))
     # Where a process lies in memory decides how often it faults.
     words = ["norandmaps", f"scheduler={scheduler}", f"operations={','.join(operations)}"]
@@ -95,6 +97,14 @@ def machine(target: Target, scheduler: str, operations: list[str],
     memory += _PEER_MIB if scheduler in peers.CRATES else 0
     return initramfs.Machine(target.vmlinux, program, places, " ".join(words),
                              cpus=conditions.cpus, memory=memory)
+
+
+def _refuse_kernel(target: Target, scheduler: str) -> None:
+    config = target.built.build / ".config"
+    if config.exists() and "CONFIG_KALLSYMS_ALL=y" not in config.read_text():
+        raise SaakmError(f"{scheduler} cannot be loaded into this kernel",
+                         "it asks for variables of the kernel by name (sd_llc_id)",
+                         "build the kernel with CONFIG_KALLSYMS_ALL=y: linux/configs/base.config")
 
 
 def time_limit(scheduler: str, operations: list[str], conditions: Conditions) -> float:
