@@ -15,6 +15,7 @@ SAAKMCTL = REPO / "saakmctl"
 PACKAGE = Path(__file__).resolve().parent
 PACKAGES = PACKAGE / "packages.txt"
 GUEST_FILES = PACKAGE / "guest"
+BYSTANDERS = GUEST_FILES / "bystanders"
 
 CACHE = Path(os.environ.get("SAAKM_CACHE", Path.home() / ".cache" / "saakm"))
 TREES = CACHE / "trees"

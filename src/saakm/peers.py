@@ -4,16 +4,31 @@
 import os
 from pathlib import Path
 
-from . import paths
+from . import crates, paths
 from .kernel import hash_files
 from .locks import locked
 from .process import run_logged
 
 SOURCES = paths.REPO / "peers"
 
+_RUST = ("clang-19", "libclang-19-dev", "llvm-19", "libelf-dev", "zlib1g-dev", "libbpf-dev",
+         "libseccomp-dev", "libcap-dev", "pkg-config", "protobuf-compiler")
+_CLANG = (("BPF_CLANG", "clang-19"),)
+# The newest that load into 6.12 as they are.
+CRATES = {
+    name: crates.Crate(name, version, packages=_RUST, environment=_CLANG)
+    for name, version in (("scx_bpfland", "1.1.4"), ("scx_lavd", "1.0.11"),
+                          ("scx_rustland", "1.1.4"))
+}
+
 
 def build(name: str) -> Path:
-    """The program peers/NAME, once for each content."""
+    """The program of a sched_ext scheduler: one of ours, or one from crates.io."""
+    return crates.build(CRATES[name]) if name in CRATES else _build_ours(name)
+
+
+def _build_ours(name: str) -> Path:
+    """peers/NAME, once for each content."""
     source = SOURCES / name
     files = [file for file in source.iterdir() if file.is_file()]
     out = paths.CACHE / "peers" / f"{name}-{hash_files(files, source)[:16]}"

@@ -80,3 +80,33 @@ def test_where_adds_up_to_the_whole():
     names = {part["function"] for part in parts}
     assert {"try_to_wake_up", "enqueue_task_saakm", "(user space)"} <= names
     assert any(name.endswith(" [fifo]") for name in names)
+
+
+@pytest.mark.limit(300)
+def test_a_policy_without_threads_is_passed_by():
+    args = ("--axis", "policies", "--values", "1,8", "--op", "yield", "--schedulers", "fifo")
+    alone, eighth = json.loads(saakm_cost(*args, "--scale", "20", "--json").stdout)
+    assert (alone["bystanders"], eighth["bystanders"]) == (0, 7)
+    # One instruction would say that they are not there.
+    assert 1 < (eighth["instructions"] - alone["instructions"]) / 7 < 10
+
+
+@pytest.mark.limit(300)
+def test_a_long_fifo_costs_what_a_short_one_does():
+    args = ("--axis", "runnable", "--values", "2,1000", "--op", "yield", "--schedulers", "fifo")
+    short, long = json.loads(saakm_cost(*args, "--scale", "20", "--json").stdout)
+    assert long["runnable"] == 998
+    assert long["instructions"] == pytest.approx(short["instructions"], rel=0.01)
+
+
+@pytest.mark.limit(300)
+def test_functions_add_up_and_know_their_callers():
+    args = ("--op", "yield", "--schedulers", "fifo", "--cpus", "1", "--scale", "10", "--json")
+    (row,) = json.loads(saakm_cost(*args).stdout)
+    functions = {f["function"]: f for f in json.loads(saakm_cost("--where", *args).stdout)}
+    total = sum(f["instructions"] for f in functions.values())
+    assert total == pytest.approx(row["instructions"], rel=0.01)
+    # Across the switch to the other thread and back, nothing is counted twice.
+    schedule, entry = functions["__schedule"], functions["entry_SYSCALL_64_after_hwframe"]
+    assert schedule["instructions"] < schedule["with_callees"] < entry["with_callees"] < total
+    assert functions["fifo_schedule [fifo]"]["with_callees"] < schedule["with_callees"]

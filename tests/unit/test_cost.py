@@ -86,7 +86,7 @@ def test_results_are_found_among_the_kernels_words():
 def test_a_missing_result_says_which_and_why():
     with pytest.raises(SaakmError) as error:
         results("fifo", ["pipe", "yield"], "RESULT pipe 8000.25 9\nERROR fork: Out of memory\n")
-    assert "yield" in error.value.what and error.value.why == "fork: Out of memory"
+    assert "yield" in error.value.what and error.value.why.startswith("fork: Out of memory")
     with pytest.raises(SaakmError):
         results("fifo", ["pipe"], "")
 

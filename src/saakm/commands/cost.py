@@ -3,76 +3,54 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 
+from ..cost import axes, curves, flame, goals, markdown, picture, show
 from ..cost import baseline as baselines
-from ..cost import picture, show
 from ..cost import where as profiling
 from ..cost.baseline import Baseline
 from ..cost.measure import Conditions, Row, as_json, measure
-from ..cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
+from ..cost.operations import chosen_operations, chosen_schedulers, refuse_runnable
 from ..cost.target import Target, find_target
 from ..errors import SaakmError
 from ..progress import meter
-
-_MOST_CPUS = 64
-_MOST_RUNNABLE = 10000
+from . import cost_options as options
+from .cost_options import Output
 
 
 def cost(
-    op: Annotated[
-        str, typer.Option("--op", help=f"Comma list: {', '.join(OPERATIONS)}.", show_default="all")
-    ] = "",
-    schedulers: Annotated[
-        str,
-        typer.Option("--schedulers", show_default="all",
-                     help="Comma list: eevdf, sched_fifo, scx_fifo, policies."),
-    ] = "",
-    cpus: Annotated[int, typer.Option("--cpus", min=1, max=_MOST_CPUS)] = 2,
-    seed: Annotated[int, typer.Option("--seed", help="The first seed.")] = 1,
-    seeds: Annotated[
-        int, typer.Option("--seeds", min=1, help="Replicates, each with another seed.")
-    ] = 1,
-    runnable: Annotated[
-        int,
-        typer.Option("--runnable", min=0, max=_MOST_RUNNABLE,
-                     help="More runnable threads on the CPU; for yield alone."),
-    ] = 0,
-    load: Annotated[
-        str, typer.Option("--load", help="Policies to load besides, without threads.")
-    ] = "",
-    switches: Annotated[
-        bool, typer.Option("--switches", help="With the checks of /sys/kernel/saakm on.")
-    ] = False,
-    scale: Annotated[
-        int, typer.Option("--scale", min=1, help="Per cent of the usual number of rounds.")
-    ] = 100,
-    vmlinux: Annotated[
-        Path | None,
-        typer.Option("--kernel", help="Another vmlinux, in its build directory."),
-    ] = None,
-    baseline: Annotated[
-        Path | None,
-        typer.Option("--baseline", help="Measure what this file has; fail if more than 1 % dearer."),
-    ] = None,
-    write_baseline: Annotated[
-        Path | None, typer.Option("--write-baseline", help="Write such a file.")
-    ] = None,
-    svg: Annotated[Path | None, typer.Option("--svg", help="Draw a picture.")] = None,
-    png: Annotated[Path | None, typer.Option("--png", help="Draw a picture.")] = None,
-    where: Annotated[
-        bool, typer.Option("--where", help="By function of the kernel; one boot each, slower.")
-    ] = False,
-    top: Annotated[int, typer.Option("--top", min=1, help="Functions to show.")] = 40,
-    json_rows: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    op: options.Op = "",
+    schedulers: options.Schedulers = "",
+    axis: options.Axis = "",
+    values: options.Values = "",
+    cpus: options.Cpus = 2,
+    seed: options.Seed = 1,
+    seeds: options.Seeds = 1,
+    runnable: options.Runnable = 0,
+    load: options.Load = "",
+    switches: options.Switches = False,
+    scale: options.Scale = 100,
+    vmlinux: options.Vmlinux = None,
+    baseline: options.BaselineFile = None,
+    write_baseline: options.WriteBaseline = None,
+    svg: options.Svg = None,
+    png: options.Png = None,
+    markdown: options.Markdown = None,
+    where: options.Where = False,
+    flame: options.Flame = None,
+    top: options.Top = 40,
+    json_rows: options.Json = False,
 ) -> None:
     """Count the executed instructions of scheduling operations, one boot a scheduler."""
-    before = baselines.read(baseline) if baseline else None
+    out = Output(json_rows, top, svg, png, markdown, flame)
     conditions = Conditions(cpus, runnable, switches, _besides(load), scale)
     numbers = list(range(seed, seed + seeds))
+    if axis:
+        _refuse_with_axis(baseline, write_baseline, where, flame, runnable)
+        _along_axis(axis, values, op, schedulers, conditions, numbers, find_target(vmlinux), out)
+        return
+    before = baselines.read(baseline) if baseline else None
     if before:
         # Without its conditions the file would have nothing to compare.
         conditions, numbers = before.conditions, before.seeds
@@ -82,28 +60,59 @@ def cost(
         baselines.refuse_another_kernel(baseline, before, target.identity)
     names = (before.schedulers if before and not schedulers
              else chosen_schedulers(schedulers, target.patched))
-    if where:
-        _where(target, names, operations, conditions, seed, None if json_rows else top)
+    if conditions.runnable:
+        refuse_runnable(operations, names)
+    if where or flame:
+        _where(target, names, operations, conditions, seed, out)
         return
-    rows = _measure(target, names, operations, conditions, numbers)
-    console = Console(stderr=json_rows)
-    if json_rows:
-        print(json.dumps(as_json(rows), indent=2))
-    else:
-        show.show(rows, console)
-    if pictures := [path for path in (svg, png) if path]:
-        picture.draw(rows, pictures)
+    rows = _measure(target, [(name, operations, conditions) for name in names], numbers)
+    _tell(rows, out)
     if write_baseline:
         baselines.write(write_baseline, target.identity, rows)
     if before:
-        found = baselines.changes(before, rows)
-        show.show_changes(found, console)
-        if not write_baseline:
-            baselines.refuse_dearer(baseline, found)
+        _compare(before, rows, None if write_baseline else baseline, Console(stderr=json_rows))
+
+
+def _compare(before: Baseline, rows: list[Row], file: Path | None, console: Console) -> None:
+    """With a file, what got dearer is an error."""
+    found = baselines.changes(before, rows)
+    show.show_changes(found, console)
+    if file:
+        baselines.refuse_dearer(file, found)
+
+
+def _refuse_with_axis(*others: object) -> None:
+    if any(others):
+        raise SaakmError("--axis stands alone", "it varies what the other options fix",
+                         "leave out --baseline, --write-baseline, --where, --flame, --runnable")
+
+
+def _along_axis(name: str, values: str, op: str, schedulers: str, conditions: Conditions,
+                seeds: list[int], target: Target, out: Output) -> None:
+    axis = axes.chosen_axis(name)
+    where = axes.chosen_values(axis, values)
+    names = chosen_schedulers(schedulers or axis.schedulers, target.patched)
+    most = axis.conditions(conditions, where[-1]).cpus
+    operations = chosen_operations(op or axis.operations, most)
+    boots = list(axes.points(axis, where, names, operations, conditions))
+    _tell(_measure(target, boots, seeds), out)
+
+
+def _tell(rows: list[Row], out: Output) -> None:
+    varies = axes.axis_of(rows)
+    if out.json:
+        print(json.dumps(as_json(rows), indent=2))
+    else:
+        (curves if varies else show).show(rows, Console())
+        show.show_verdicts(goals.verdicts(rows), Console())
+    if out.pictures:
+        (curves if varies else picture).draw(rows, out.pictures)
+    if out.markdown:
+        markdown.write(out.markdown, [rows])
 
 
 def _where(target: Target, names: list[str], operations: list[str], conditions: Conditions,
-           seed: int, top: int | None) -> None:
+           seed: int, out: Output) -> None:
     profiles = []
     with meter("counting", len(names) * len(operations)) as progress:
         for operation in operations:
@@ -111,10 +120,12 @@ def _where(target: Target, names: list[str], operations: list[str], conditions: 
                 progress.describe(f"{operation} {name}")
                 profiles.append(profiling.profile(target, name, operation, conditions, seed))
                 progress.advance()
-    if top is None:
+    if out.json:
         print(json.dumps(profiling.as_json(profiles), indent=2))
     else:
-        profiling.show(profiles, top, Console())
+        profiling.show(profiles, out.top, Console())
+    if out.flame:
+        flame.draw(profiles, out.flame)
 
 
 def _besides(load: str) -> tuple[str, ...]:
@@ -124,23 +135,16 @@ def _besides(load: str) -> tuple[str, ...]:
 def _operations(text: str, conditions: Conditions, before: Baseline | None) -> list[str]:
     if before and not text:
         return before.operations
-    if conditions.runnable and not text:
-        text = "yield"
-    names = chosen_operations(text, conditions.cpus)
-    if conditions.runnable and names != ["yield"]:
-        raise SaakmError(
-            f"--runnable says nothing about {names[0]}",
-            "a policy may let the other threads run in between, and their work would be counted",
-            "saakm cost --op yield --runnable " + str(conditions.runnable),
-        )
-    return names
+    return chosen_operations(text or ("yield,crowd" if conditions.runnable else ""),
+                             conditions.cpus)
 
 
-def _measure(target: Target, names: list[str], operations: list[str], conditions: Conditions,
+def _measure(target: Target, boots: list[tuple[str, list[str], Conditions]],
              seeds: list[int]) -> list[Row]:
     rows = []
-    with meter("measuring", len(names) * len(seeds) * len(operations)) as progress:
-        for name in names:
+    total = sum(len(operations) for _, operations, _ in boots) * len(seeds)
+    with meter("measuring", total) as progress:
+        for name, operations, conditions in boots:
             progress.describe(name)
             rows += measure(target, name, operations, conditions, seeds, progress.advance)
     return rows

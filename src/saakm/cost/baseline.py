@@ -33,7 +33,8 @@ class Baseline:
         """Of all its rows: a file is written by one run."""
         row = self.rows[0]
         besides = [name for name in row.loaded if name != row.scheduler]
-        return Conditions(row.cpus, row.runnable, row.switches, tuple(besides), row.scale)
+        return Conditions(row.cpus, row.runnable, row.switches, tuple(besides), row.scale,
+                          row.bystanders)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,12 @@ _ERROR = re.compile(r"^ERROR (.*)", re.M)
 # Of the host's, for an operation on a machine that does much else.
 _SECONDS = 180
 _BOOT_SECONDS = 300
+_SECONDS_PER_CPU = 20
+_SECONDS_PER_THREAD = 0.1
+# BPF programs of thousands of lines, verified under emulation.
+_LOAD_SECONDS = 900
+# What a large one and its maps take.
+_PEER_MIB = 1536
 # A thread's stack, its kernel stack and what the kernel knows of it.
 _KIB_PER_THREAD = 64
 
@@ -29,6 +35,7 @@ class Conditions:
     switches: bool = False
     besides: tuple[str, ...] = ()  # policies that are loaded and have no threads
     scale: int = 100  # per cent of the usual rounds
+    bystanders: int = 0  # more such policies, all alike
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,13 @@ class Row:
     runnable: int = 0
     switches: bool = False
     scale: int = 100
+    bystanders: int = 0
 
     @property
     def key(self) -> tuple:
         """What two rows have in common that can be compared."""
         return (self.scheduler, self.operation, self.cpus, tuple(self.loaded), self.runnable,
-                self.switches, self.scale)
+                self.switches, self.scale, self.bystanders)
 
 
 def as_json(rows: list[Row]) -> list[dict]:
@@ -60,13 +68,16 @@ def as_json(rows: list[Row]) -> list[dict]:
 
 def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
     besides = list(conditions.besides)
-    own = scheduler not in (*CLASSES, *PEERS, *besides)
+    own = scheduler not in (*CLASSES, *PEERS, *peers.CRATES, *besides)
     return besides + ([scheduler] if own else [])
 
 
 def machine(target: Target, scheduler: str, operations: list[str],
             conditions: Conditions) -> initramfs.Machine:
-    files = policy_files(target, loaded_policies(scheduler, conditions))
+    first = [paths.BYSTANDERS.name] if conditions.bystanders else []
+    if scheduler in peers.CRATES:
+        _refuse_kernel(target, scheduler)
+    files = policy_files(target, first + loaded_policies(scheduler, conditions))
     # Where a process lies in memory decides how often it faults.
     words = ["norandmaps", f"scheduler={scheduler}", f"operations={','.join(operations)}"]
     words.append(f"scale={conditions.scale}")
@@ -74,19 +85,33 @@ def machine(target: Target, scheduler: str, operations: list[str],
         words.append("modules=" + ",".join(file.name for file in files))
     if conditions.runnable:
         words.append(f"runnable={conditions.runnable}")
+    if conditions.bystanders:
+        words.append(f"bystanders={conditions.bystanders}")
     if conditions.switches:
         words.append("switches=1")
     places = {file.name: file for file in files}
-    if scheduler in PEERS:
+    if scheduler in (*PEERS, *peers.CRATES):
         places |= initramfs.with_libraries(peers.build(scheduler))
     program = initramfs.compile_static(paths.GUEST_FILES / "cost")
     memory = 512 + conditions.runnable * _KIB_PER_THREAD // 1024
+    memory += _PEER_MIB if scheduler in peers.CRATES else 0
     return initramfs.Machine(target.vmlinux, program, places, " ".join(words),
                              cpus=conditions.cpus, memory=memory)
 
 
-def time_limit(operations: list[str]) -> float:
-    return _BOOT_SECONDS + _SECONDS * len(operations)
+def _refuse_kernel(target: Target, scheduler: str) -> None:
+    config = target.built.build / ".config"
+    if config.exists() and "CONFIG_KALLSYMS_ALL=y" not in config.read_text():
+        raise SaakmError(f"{scheduler} cannot be loaded into this kernel",
+                         "it asks for variables of the kernel by name (sd_llc_id)",
+                         "build the kernel with CONFIG_KALLSYMS_ALL=y: linux/configs/base.config")
+
+
+def time_limit(scheduler: str, operations: list[str], conditions: Conditions) -> float:
+    boot = _BOOT_SECONDS + _SECONDS_PER_CPU * conditions.cpus
+    load = _LOAD_SECONDS if scheduler in peers.CRATES else 0
+    threads = conditions.runnable * _SECONDS_PER_THREAD
+    return boot + load + (_SECONDS + threads) * len(operations)
 
 
 def measure(target: Target, scheduler: str, operations: list[str], conditions: Conditions,
@@ -100,7 +125,8 @@ def measure(target: Target, scheduler: str, operations: list[str], conditions: C
 
     runs = []
     for seed in seeds:
-        text = initramfs.run(replace(guest, seed=seed), listen, time_limit(operations))
+        text = initramfs.run(replace(guest, seed=seed), listen,
+                             time_limit(scheduler, operations, conditions))
         runs.append(results(scheduler, operations, text))
     return [_row(scheduler, name, conditions, seeds, [run[name] for run in runs])
             for name in operations]
@@ -114,7 +140,8 @@ def results(scheduler: str, operations: list[str], text: str) -> dict[str, float
     if missing or said:
         raise SaakmError(
             f"{scheduler} could not be measured: {', '.join(missing) or 'its figures are not valid'}",
-            said[1].strip() if said else "the guest printed no result:\n" + text[-2000:],
+            f"{said[1].strip() if said else 'the guest printed no result'}; "
+            f"the end of its console:\n{text[-1000:]}",
             f"try it by hand: saakm run {scheduler} -- true",
         )
     return found
@@ -131,4 +158,4 @@ def _row(scheduler: str, operation: str, conditions: Conditions, seeds: list[int
     spread = (max(values) - min(values)) / mean
     return Row(scheduler, operation, round(mean, 2), round(spread, 6), conditions.cpus, seeds,
                values, loaded_policies(scheduler, conditions), conditions.runnable,
-               conditions.switches, conditions.scale)
+               conditions.switches, conditions.scale, conditions.bystanders)

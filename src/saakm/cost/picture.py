@@ -12,6 +12,18 @@ _COLUMNS = 3
 
 def draw(rows: list[Row], paths: list[Path]) -> None:
     """Into each of the files; the name's end says in which format."""
+    groups = by_operation(rows)
+    height = 0.9 + 0.28 * max(len(group) for group in groups.values())
+    figure, panels = canvas(len(groups), _COLUMNS, (4.2, height))
+    for panel, (name, group) in zip(panels, groups.items()):
+        _panel(panel, name, group)
+    base = compared_with(rows).scheduler
+    figure.suptitle(f"instructions an operation, and the difference to {base}")
+    save(figure, paths)
+
+
+def canvas(panels: int, most_columns: int, size: tuple[float, float]):
+    """A figure with so many panels of that size, in inches."""
     # Slow to import, and seldom wanted.
     import matplotlib
 
@@ -20,19 +32,18 @@ def draw(rows: list[Row], paths: list[Path]) -> None:
 
     # The same figures give the same file.
     matplotlib.rcParams["svg.hashsalt"] = "saakm"
-    groups = by_operation(rows)
-    columns = min(_COLUMNS, len(groups))
-    lines = math.ceil(len(groups) / columns)
-    height = 0.9 + 0.28 * max(len(group) for group in groups.values())
+    columns = min(most_columns, panels)
+    lines = math.ceil(panels / columns)
     figure, axes = pyplot.subplots(lines, columns, squeeze=False, layout="constrained",
-                                   figsize=(4.2 * columns, height * lines))
-    panels = list(axes.flat)
-    for panel, (name, group) in zip(panels, groups.items()):
-        _panel(panel, name, group)
-    for panel in panels[len(groups):]:
-        panel.set_axis_off()
-    base = compared_with(rows).scheduler
-    figure.suptitle(f"instructions an operation, and the difference to {base}")
+                                   figsize=(size[0] * columns, size[1] * lines))
+    for empty in list(axes.flat)[panels:]:
+        empty.set_axis_off()
+    return figure, list(axes.flat)[:panels]
+
+
+def save(figure, paths: list[Path]) -> None:
+    from matplotlib import pyplot
+
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         metadata = {"Date": None} if path.suffix == ".svg" else None

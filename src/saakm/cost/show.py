@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .baseline import TOLERANCE, Change
+from .goals import Verdict
 from .measure import Row
 from .operations import OPERATIONS
 
@@ -54,6 +55,19 @@ def show(rows: list[Row], console: Console) -> None:
     console.print(table)
     for name in by_operation(rows):
         console.print(f"{name}: {OPERATIONS[name].what}", style="dim", highlight=False)
+
+
+def show_verdicts(verdicts: list[Verdict], console: Console) -> None:
+    if not verdicts:
+        return
+    table = Table(title="goals", title_justify="left")
+    table.add_column("goal")
+    table.add_column("measured", justify="right")
+    table.add_column("")
+    for v in verdicts:
+        style = "green" if v.reached else "red"
+        table.add_row(v.goal, v.measured, "reached" if v.reached else "missed", style=style)
+    console.print(table)
 
 
 def _title(row: Row) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Into which functions of the kernel the instructions of an operation fall."""
+"""Into which functions of the kernel the instructions of an operation fall, and who called them."""
 
 import bisect
 import re
@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from rich.console import Console
@@ -18,7 +19,7 @@ from .measure import Conditions, counted, machine, results, time_limit
 from .target import Target
 
 # As in guest/cost/cost.h.
-_MARKS = "begin=51ab0001,end=51ab0002"
+_MARKS = "arm=51ab0003,begin=51ab0001,end=51ab0002"
 _SLOWER = 10
 _USER = "(user space)"
 _UNKNOWN = "(no symbol)"
@@ -29,15 +30,31 @@ _LARGEST_FUNCTION = 1 << 16
 
 @dataclass(frozen=True)
 class Profile:
-    """Instructions of an operation, by function."""
+    """Instructions of an operation, by the functions that were under way, outermost first."""
 
     scheduler: str
     operation: str
-    functions: dict[str, float]
+    stacks: dict[tuple[str, ...], float]
 
     @property
     def instructions(self) -> float:
-        return sum(self.functions.values())
+        return sum(self.stacks.values())
+
+    @cached_property
+    def functions(self) -> dict[str, float]:
+        """Each by itself, most first."""
+        found = Counter()
+        for stack, value in self.stacks.items():
+            found[stack[-1]] += value
+        return dict(found.most_common())
+
+    @cached_property
+    def with_callees(self) -> dict[str, float]:
+        found = Counter()
+        for stack, value in self.stacks.items():
+            for name in set(stack):
+                found[name] += value
+        return dict(found.most_common())
 
 
 class Symbols:
@@ -80,33 +97,33 @@ def profile(target: Target, scheduler: str, operation: str, conditions: Conditio
     guest = machine(target, scheduler, [operation], conditions)
     with tempfile.TemporaryDirectory(prefix="saakm-where-") as scratch:
         counts = Path(scratch) / "counts"
-        plugin = initramfs.compile_plugin(paths.GUEST_FILES / "where.c")
+        plugin = initramfs.compile_plugin(paths.GUEST_FILES / "where")
         guest = replace(guest, seed=seed, append=guest.append + " symbols=1",
                         plugin=f"{plugin},out={counts},{_MARKS}")
-        text = initramfs.run(guest, timeout=_SLOWER * time_limit([operation]))
+        text = initramfs.run(guest, timeout=_SLOWER * time_limit(scheduler, [operation], conditions))
         results(scheduler, [operation], text)
-        rows = counts.read_text().split()
-    symbols = Symbols(kernel_symbols(target.vmlinux) | guest_symbols(text))
-    functions = by_function(rows, symbols)
+        lines = counts.read_text().splitlines()
+    stacks = by_stack(lines, Symbols(kernel_symbols(target.vmlinux) | guest_symbols(text)))
     if operation == "tick":
-        del functions[_USER]  # what the ticks interrupt
+        stacks.pop((_USER,), None)  # what the ticks interrupt
     times = counted(operation, text)
     return Profile(scheduler, operation,
-                   {name: count / times for name, count in functions.most_common()})
+                   {stack: count / times for stack, count in stacks.items()})
 
 
-def by_function(rows: list[str], symbols: Symbols) -> Counter:
-    """From the plugin's words: an address, how often, the next address..."""
-    functions = Counter()
-    for address, count in zip(rows[::2], rows[1::2]):
-        functions[symbols.name(int(address, 16))] += int(count)
-    return functions
+def by_stack(lines: list[str], symbols: Symbols) -> Counter:
+    """From the plugin's lines: the calls under way, the instruction, how often."""
+    stacks = Counter()
+    for line in lines:
+        places, count = line.split()
+        stacks[tuple(symbols.name(int(place, 16)) for place in places.split(";"))] += int(count)
+    return stacks
 
 
 def as_json(profiles: list[Profile]) -> list[dict]:
     return [
         {"scheduler": p.scheduler, "operation": p.operation, "function": name,
-         "instructions": round(value, 2)}
+         "instructions": round(value, 2), "with_callees": round(p.with_callees[name], 2)}
         for p in profiles
         for name, value in p.functions.items()
     ]

@@ -25,6 +25,12 @@ static inline uint64_t end(void)
 	return now;
 }
 
+/* What runs from now on may be looked at. */
+static inline void arm(void)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x84, 0x00, 0x03, 0x00, 0xab, 0x51" ::: "memory");
+}
+
 /* Prints errno and @what, and powers off. */
 void die(const char *what) __attribute__((noreturn));
 
@@ -37,13 +43,18 @@ void load_modules(char *names);
 void start_scheduler(void);	/* one that is a program */
 void check_scheduler(void);	/* it has not been ejected */
 void choose(int joining);	/* for the calling thread */
+void lower(void);		/* the calling thread, below all others */
+void raise_above_lower(void);
 
-/* median.c */
+/* many.c */
+void start_waiting(long threads);
+
+/* quartile.c */
 uint64_t *room_for(long values);
-double median(uint64_t *values, long n);
+double first_quartile(uint64_t *values, long n);
 
 /*
- * Operations: instructions of one, as a mean or median of that many rounds. One
+ * Operations: instructions of one, as a mean or first quartile of that many rounds. One
  * that counts something else than rounds says how many that were.
  */
 extern uint64_t counted;
@@ -59,6 +70,7 @@ double run_fork(long rounds);
 double run_exec(long rounds);
 double run_setattr(long rounds);
 double run_migration(long rounds);
+double run_crowd(long rounds);
 
 #define EXEC_LINK "saakm-exec-link"	/* argv[0] of a program that run_exec() started */
 int exec_link(char **argv);

@@ -5,9 +5,10 @@
  * off.
  *
  * Arguments, from the kernel command line: scheduler=NAME (eevdf, sched_fifo,
- * scx_fifo or a policy), modules=a.ko,b.ko, operations=a,b, scale=PERCENT (of
- * the usual number of rounds), runnable=N (more threads that yield), switches=1
- * (the checks of /sys/kernel/saakm on), symbols=1 (print those of modules).
+ * scx_NAME or a policy), modules=a.ko,b.ko, bystanders=N (policies that
+ * bystanders.ko shall register), operations=a,b, scale=PERCENT (of the usual
+ * number of rounds), runnable=N (more runnable threads), switches=1 (the checks of
+ * /sys/kernel/saakm on), symbols=1 (print those of modules).
  */
 #define _GNU_SOURCE
 #include "cost.h"
@@ -42,6 +43,7 @@ static const struct operation operations[] = {
 	{ "exec",	run_exec,	400 },
 	{ "setattr",	run_setattr,	10000 },
 	{ "migration",	run_migration,	4000 },
+	{ "crowd",	run_crowd,	20000 },
 };
 
 uint64_t counted;
@@ -148,6 +150,7 @@ int main(int argc, char **argv)
 	pin(0);
 	/* Boot work (RCU, deferred initialisation) would be measured too. */
 	sleep(3);
+	arm();
 	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
 		if (is_wanted(operations[i].name))
 			measure(&operations[i]);

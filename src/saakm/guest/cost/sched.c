@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SCHED_EXT 7
@@ -36,15 +38,22 @@ static int is(const char *name)
 	return !strcmp(scheduler(), name);
 }
 
+static int is_sched_ext(void)
+{
+	return !strncmp(scheduler(), "scx_", 4);
+}
+
 void load_modules(char *names)
 {
 	for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
-		char path[256];
+		char path[256], options[32] = "";
 		int fd;
 
 		snprintf(path, sizeof(path), "/%s", name);
+		if (!strcmp(name, "bystanders.ko"))
+			snprintf(options, sizeof(options), "count=%ld", number("bystanders", 1));
 		fd = open(path, O_RDONLY);
-		if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+		if (fd < 0 || syscall(SYS_finit_module, fd, options, 0))
 			die(path);
 		close(fd);
 	}
@@ -65,10 +74,14 @@ static uint32_t policy_id(const char *name)
 	die(name);
 }
 
-void choose(int joining)
+static void set_attr(const struct sched_attr_v2 *attr)
 {
-	/* Looked up once: reading the table is no part of any operation. */
-	static uint32_t id;
+	if (syscall(SYS_sched_setattr, 0, attr, 0))
+		die("sched_setattr");
+}
+
+static struct sched_attr_v2 attr_for(int joining)
+{
 	struct sched_attr_v2 attr = { .size = 48 };
 
 	if (is("eevdf")) {
@@ -76,60 +89,84 @@ void choose(int joining)
 	} else if (is("sched_fifo")) {
 		attr.policy = joining ? SCHED_FIFO : SCHED_OTHER;
 		attr.priority = joining;
-	} else if (is("scx_fifo")) {
+	} else if (is_sched_ext()) {
 		attr.policy = joining ? SCHED_EXT : SCHED_OTHER;
 	} else if (joining) {
-		if (!id)
-			id = policy_id(scheduler());
 		attr.size = sizeof(attr);
 		attr.policy = SCHED_SAAKM;
-		attr.saakm_policy = id;
+		attr.saakm_policy = policy_id(scheduler());
 	}
-	if (syscall(SYS_sched_setattr, 0, &attr, 0))
-		die("sched_setattr");
+	return attr;
 }
 
-void start_scheduler(void)
+void choose(int joining)
 {
-	char answer[16] = "";
-	int out[2];
-	pid_t pid;
+	/* Made once: finding out what to ask for is no part of any operation. */
+	static struct sched_attr_v2 attrs[JOIN + 1];
 
-	if (!is("scx_fifo"))
-		return;
-	if (pipe(out))
-		die("pipe");
-	pid = fork();
-	if (!pid) {
-		dup2(out[1], STDOUT_FILENO);
-		execl("/scx_fifo", "scx_fifo", NULL);
-		die("/scx_fifo");
-	}
-	close(out[1]);
-	errno = 0;
-	if (read(out[0], answer, sizeof(answer) - 1) <= 0 || strcmp(answer, "ready\n"))
-		die("scx_fifo did not start");
-	close(out[0]);
+	if (!attrs[joining].size)
+		attrs[joining] = attr_for(joining);
+	set_attr(&attrs[joining]);
 }
 
-static void check_sched_ext(void)
+/* Only where a lower thread really never runs: SCHED_FIFO, and policies by nice value. */
+void lower(void)
+{
+	if (is("sched_fifo"))
+		set_attr(&(struct sched_attr_v2){ .size = 48, .policy = SCHED_FIFO, .priority = 1 });
+	else if (setpriority(PRIO_PROCESS, syscall(SYS_gettid), 19))
+		die("setpriority");
+}
+
+void raise_above_lower(void)
+{
+	if (is("sched_fifo"))
+		set_attr(&(struct sched_attr_v2){ .size = 48, .policy = SCHED_FIFO, .priority = 2 });
+}
+
+static int sched_ext_is(const char *wanted)
 {
 	char state[32] = "";
 	FILE *f = fopen("/sys/kernel/sched_ext/state", "r");
 
-	if (!f || !fgets(state, sizeof(state), f) || strcmp(state, "enabled\n"))
-		die("sched_ext has ejected scx_fifo");
-	fclose(f);
+	if (f) {
+		if (!fgets(state, sizeof(state), f))
+			state[0] = 0;
+		fclose(f);
+	}
+	return !strcmp(state, wanted);
+}
+
+/* The verifier takes up to a minute for a large one. */
+void start_scheduler(void)
+{
+	char path[64];
+	pid_t pid;
+
+	if (!is_sched_ext())
+		return;
+	snprintf(path, sizeof(path), "/%s", scheduler());
+	pid = fork();
+	if (!pid) {
+		execl(path, scheduler(), NULL);
+		die(path);
+	}
+	while (!sched_ext_is("enabled\n")) {
+		usleep(10000);
+		errno = 0;
+		if (waitpid(pid, NULL, WNOHANG))
+			die("the scheduler did not start");
+	}
 }
 
 void check_scheduler(void)
 {
 	int want = is("eevdf") ? SCHED_OTHER : is("sched_fifo") ? SCHED_FIFO :
-		   is("scx_fifo") ? SCHED_EXT : SCHED_SAAKM;
+		   is_sched_ext() ? SCHED_EXT : SCHED_SAAKM;
 
 	errno = 0;
 	if (sched_getscheduler(0) != want)
 		die("the measured thread has lost its scheduler");
-	if (want == SCHED_EXT)
-		check_sched_ext();
+	if (want == SCHED_EXT && !sched_ext_is("enabled\n"))
+		die("sched_ext has ejected the scheduler");
 }

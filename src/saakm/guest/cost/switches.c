@@ -79,6 +79,8 @@ static double pipes(int cpu, long rounds)
 
 	if (pipe(there) || pipe(back))
 		die("pipe");
+	if (number("runnable", 0))
+		start_waiting(number("runnable", 0));
 	return ping_pong(&(struct channel){ back[0], there[1], 1 },
 			 &(struct channel){ there[0], back[1], 1 }, cpu, rounds);
 }
@@ -149,53 +151,4 @@ double run_futex(long rounds)
 	start = end() - start;
 	pthread_join(partner, NULL);
 	return (double)start / rounds;
-}
-
-/* --- by giving way --- */
-
-static volatile uint64_t yields;
-
-/* One CPU: counting need not be atomic against others, only against preemption. */
-static void give_way(void)
-{
-	asm volatile("incq %0" : "+m"(yields));
-	sched_yield();
-}
-
-static void *yield_for_ever(void *unused)
-{
-	for (;;)
-		give_way();
-	return unused;
-}
-
-static void start_yielding(long threads)
-{
-	pthread_attr_t small;
-	pthread_t thread;
-
-	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, 16384);
-	pthread_attr_setguardsize(&small, 0);
-	for (long i = 0; i < threads; i++)
-		if (pthread_create(&thread, &small, yield_for_ever, NULL))
-			die("pthread_create");
-}
-
-double run_yield(long rounds)
-{
-	/* Two threads, and as many more as were asked for; this is one of them. */
-	long others = 1 + number("runnable", 0);
-	uint64_t start, first;
-
-	start_yielding(others);
-	while (yields < (uint64_t)(WARM_UP + 3 * others))
-		give_way();
-	start = begin();
-	first = yields;
-	while (yields < first + rounds)
-		give_way();
-	start = end() - start;
-	counted = yields - first;
-	return (double)start / counted;
 }

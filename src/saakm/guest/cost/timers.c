@@ -50,7 +50,7 @@ double run_tick(long rounds)
 		last = now;
 	}
 	end();
-	return median(took, rounds);
+	return first_quartile(took, rounds);
 }
 
 /* --- a CPU goes idle and comes back --- */
@@ -127,5 +127,5 @@ double run_newidle(long rounds)
 			took[i] = after.until - (after.total - before.total) - start;
 		before = after;
 	}
-	return median(took, rounds);
+	return first_quartile(took, rounds);
 }

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The options of saakm cost."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..cost.axes import AXES
+from ..cost.operations import OPERATIONS
+from ..peers import CRATES
+
+_MOST_CPUS = 64
+_MOST_RUNNABLE = 10000
+
+Op = Annotated[
+    str, typer.Option("--op", help=f"Comma list: {', '.join(OPERATIONS)}.", show_default="all")
+]
+Schedulers = Annotated[
+    str,
+    typer.Option("--schedulers", show_default="all but the last",
+                 help="Comma list: eevdf, sched_fifo, scx_fifo, policies; "
+                      f"{', '.join(CRATES)}, which are built from crates.io."),
+]
+Axis = Annotated[
+    str, typer.Option("--axis", help=f"Measure along one of: {', '.join(AXES)}.")
+]
+Values = Annotated[
+    str, typer.Option("--values", help="Comma list of numbers: where on the axis.")
+]
+Cpus = Annotated[int, typer.Option("--cpus", min=1, max=_MOST_CPUS)]
+Seed = Annotated[int, typer.Option("--seed", help="The first seed.")]
+Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Replicates, each with another seed.")]
+Runnable = Annotated[
+    int,
+    typer.Option("--runnable", min=0, max=_MOST_RUNNABLE,
+                 help="More runnable threads on the CPU; for yield and crowd."),
+]
+Load = Annotated[str, typer.Option("--load", help="Policies to load besides, without threads.")]
+Switches = Annotated[
+    bool, typer.Option("--switches", help="With the checks of /sys/kernel/saakm on.")
+]
+Scale = Annotated[
+    int, typer.Option("--scale", min=1, help="Per cent of the usual number of rounds.")
+]
+Vmlinux = Annotated[
+    Path | None, typer.Option("--kernel", help="Another vmlinux, in its build directory.")
+]
+BaselineFile = Annotated[
+    Path | None,
+    typer.Option("--baseline", help="Measure what this file has; fail if more than 1 % dearer."),
+]
+WriteBaseline = Annotated[
+    Path | None, typer.Option("--write-baseline", help="Write such a file.")
+]
+Svg = Annotated[Path | None, typer.Option("--svg", help="Draw a picture.")]
+Png = Annotated[Path | None, typer.Option("--png", help="Draw a picture.")]
+Markdown = Annotated[
+    Path | None, typer.Option("--markdown", help="Write tables, and pictures beside them.")
+]
+Where = Annotated[
+    bool, typer.Option("--where", help="By function of the kernel; one boot each, slower.")
+]
+Flame = Annotated[
+    Path | None, typer.Option("--flame", help="The same as a flame graph (SVG).")
+]
+Top = Annotated[int, typer.Option("--top", min=1, help="Functions to show.")]
+Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
+
+
+@dataclass(frozen=True)
+class Output:
+    json: bool
+    top: int
+    svg: Path | None
+    png: Path | None
+    markdown: Path | None
+    flame: Path | None
+
+    @property
+    def pictures(self) -> list[Path]:
+        return [path for path in (self.svg, self.png) if path]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures along an axis: as a table, and as curves over a logarithmic scale."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from .axes import AXES, axis_of
+from .measure import Row
+from .picture import canvas, save
+from .show import by_operation
+
+_COLUMNS = 3
+# What a policy keeps its threads in.
+_QUEUES = {"fifo": "FIFO", "rr": "FIFO", "prio": "LIST", "vtime": "RBTREE"}
+
+
+def table_of(rows: list[Row]) -> tuple[list[int], dict[str, dict[int, float]]]:
+    """Of one operation: the values of the axis, and each scheduler's figures."""
+    value = AXES[axis_of(rows)].value
+    figures: dict[str, dict[int, float]] = {}
+    for row in rows:
+        figures.setdefault(row.scheduler, {})[value(row)] = row.instructions
+    return sorted({value(row) for row in rows}), figures
+
+
+def label(scheduler: str) -> str:
+    return f"{scheduler} ({_QUEUES[scheduler]})" if scheduler in _QUEUES else scheduler
+
+
+def show(rows: list[Row], console: Console) -> None:
+    for name, group in by_operation(rows).items():
+        if not axis_of(group):
+            continue
+        values, figures = table_of(group)
+        table = Table(title=f"{name}: instructions by {AXES[axis_of(group)].what}",
+                      title_justify="left")
+        table.add_column("scheduler", no_wrap=True)
+        for value in values:
+            table.add_column(f"{value:,}", justify="right", no_wrap=True)
+        for scheduler, points in figures.items():
+            table.add_row(label(scheduler),
+                          *(f"{points[v]:,.0f}" if v in points else "" for v in values))
+        console.print(table)
+
+
+def draw(rows: list[Row], paths: list[Path]) -> None:
+    axis = AXES[axis_of(rows)]
+    groups = {name: group for name, group in by_operation(rows).items() if axis_of(group)}
+    figure, panels = canvas(len(groups), _COLUMNS, (4.8, 3.8))
+    names = list(dict.fromkeys(row.scheduler for row in rows))
+    for panel, (name, group) in zip(panels, groups.items()):
+        _panel(panel, name, group, names)
+    handles = {line.get_label(): line for panel in panels for line in panel.get_lines()}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center",
+                  ncols=min(len(handles), 6), frameon=False, fontsize=9)
+    figure.suptitle(f"instructions an operation, by {axis.what}")
+    save(figure, paths)
+
+
+def _panel(panel, name: str, group: list[Row], names: list[str]) -> None:
+    values, figures = table_of(group)
+    for scheduler, points in figures.items():
+        # The same colour in every panel.
+        panel.plot(list(points), list(points.values()), marker="o", markersize=4,
+                   color=f"C{names.index(scheduler)}", label=label(scheduler))
+    panel.set_xscale("log", base=10 if values[-1] > 100 else 2)
+    panel.set_xticks(values, [f"{value:,}" for value in values], fontsize=8)
+    panel.minorticks_off()
+    top = max(max(points.values()) for points in figures.values())
+    low = min(min(points.values()) for points in figures.values())
+    # From zero, as bars; a curve that leaves the others behind by far needs the logarithm.
+    if top > 5 * low:
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(0, top * 1.1)
+    panel.set_title(name, loc="left", fontsize=10)
+    panel.grid(alpha=0.3)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What we want decisions to cost, and what they do."""
+
+import math
+from dataclasses import dataclass
+
+from .axes import AXES, axis_of
+from .measure import Row
+
+# Elections in one operation.
+_PICKS = {"pipe": 2, "yield": 1}
+_PER_POLICY = 5
+_SAME = 0.01
+# Fewer share what waking up a crowd costs by itself.
+_LEAST = {"crowd": 100}
+# Cost = a + b log n: how far off its line a point may be, as a part of the cost.
+_OFF_LINE = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    goal: str
+    measured: str
+    reached: bool
+
+
+def verdicts(rows: list[Row]) -> list[Verdict]:
+    """Of the goals that these rows say something about."""
+    judge = {"": _plain, "runnable": _runnable, "policies": _policies, "cpus": _cpus}
+    return judge[axis_of(rows)](rows)
+
+
+def _plain(rows: list[Row]) -> list[Verdict]:
+    cost = {(row.scheduler, row.operation): row.instructions for row in rows}
+    found = []
+    for operation, peer, part in (("pipe", "sched_fifo", 0.90), ("pipe2", "eevdf", 1.0),
+                                  ("yield", "sched_fifo", 1.0)):
+        ours, theirs = cost.get(("fifo", operation)), cost.get((peer, operation))
+        if ours and theirs:
+            found.append(Verdict(f"fifo's {operation} at most {part:.2f} of {peer}'s",
+                                 f"{ours / theirs:.3f}", ours <= part * theirs))
+    return found
+
+
+def _lines(rows: list[Row], axis: str) -> dict[tuple[str, str], dict[int, float]]:
+    lines: dict[tuple[str, str], dict[int, float]] = {}
+    for row in rows:
+        value = AXES[axis].value(row)
+        if axis == "runnable" and value < _LEAST.get(row.operation, 0):
+            continue
+        lines.setdefault((row.scheduler, row.operation), {})[value] = row.instructions
+    return {key: points for key, points in lines.items() if len(points) > 1}
+
+
+def _policies(rows: list[Row]) -> list[Verdict]:
+    found = []
+    for (scheduler, operation), points in _lines(rows, "policies").items():
+        if operation not in _PICKS:
+            continue
+        first, last = min(points), max(points)
+        each = (points[last] - points[first]) / (last - first) / _PICKS[operation]
+        found.append(Verdict(f"{scheduler}, {operation}: a further policy adds at most "
+                             f"{_PER_POLICY} instructions a pick", f"{each:.1f}",
+                             each <= _PER_POLICY))
+    return found
+
+
+def _runnable(rows: list[Row]) -> list[Verdict]:
+    found = []
+    for (scheduler, operation), points in _lines(rows, "runnable").items():
+        first, last = min(points), max(points)
+        if scheduler == "fifo":
+            part = points[last] / points[first] - 1
+            found.append(Verdict(f"fifo, {operation}: {last:,} threads cost the same as {first}",
+                                 f"{part:+.2%}", part <= _SAME))
+        if scheduler == "vtime":
+            slope, off = _logarithm(points)
+            found.append(Verdict(f"vtime, {operation}: logarithmic (RBTREE)",
+                                 f"{slope:+.1f} each doubling, at most {off:.1%} off the line",
+                                 off <= _OFF_LINE))
+    return found
+
+
+def _cpus(rows: list[Row]) -> list[Verdict]:
+    found = []
+    for (scheduler, operation), points in _lines(rows, "cpus").items():
+        if scheduler == "fifo":
+            first, last = min(points), max(points)
+            part = points[last] / points[first] - 1
+            found.append(Verdict(f"fifo, {operation}: {last} CPUs cost the same as {first}",
+                                 f"{part:+.2%}", part <= _SAME))
+    return found
+
+
+def _logarithm(points: dict[int, float]) -> tuple[float, float]:
+    """Of the line through them: its slope in log2, and the largest distance of a point."""
+    xs, ys = [math.log2(n) for n in points], list(points.values())
+    middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    slope = (sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys))
+             / sum((x - middle_x) ** 2 for x in xs))
+    off = max(abs(y - middle_y - slope * (x - middle_x)) / y for x, y in zip(xs, ys))
+    return slope, off

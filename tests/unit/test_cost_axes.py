@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scaling axes, goals, flame graphs and Markdown of saakm cost, without a guest."""
+
+import io
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from rich.console import Console
+
+from saakm import crates, initramfs, paths, peers
+from saakm.cost import curves, flame, goals
+from saakm.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
+from saakm.cost.measure import Conditions, Row, as_json, machine
+from saakm.cost.operations import chosen_schedulers, refuse_runnable
+from saakm.cost.target import find_target
+from saakm.cost.where import Profile, Symbols, by_stack
+from saakm.errors import SaakmError
+
+
+def row(scheduler="fifo", operation="yield", instructions=1500.0, **more):
+    values = {"spread": 0.0, "cpus": 1, "seeds": [1], "values": [instructions], **more}
+    return Row(scheduler, operation, instructions, **values)
+
+
+def by_runnable(scheduler, figures, operation="yield"):
+    return [row(scheduler, operation, float(v), runnable=n - 2) for n, v in figures.items()]
+
+
+# --- axes ---
+
+
+def test_an_unknown_axis_is_refused_with_the_known_ones():
+    with pytest.raises(SaakmError) as error:
+        chosen_axis("nosuch")
+    assert "runnable" in error.value.why
+
+
+def test_values_are_sorted_and_within_the_axis():
+    assert chosen_values(AXES["cpus"], "4,2,2") == [2, 4]
+    assert chosen_values(AXES["runnable"], "")[-1] == 10000
+    for wrong in ("65", "0", "many"):
+        with pytest.raises(SaakmError):
+            chosen_values(AXES["cpus"], wrong)
+
+
+def test_only_what_says_something_is_measured_along_an_axis():
+    boots = list(points(AXES["runnable"], [2, 100], ["fifo", "prio"], ["pipe", "yield"], Conditions()))
+    assert [(name, ops, c.runnable) for name, ops, c in boots] == [
+        ("fifo", ["pipe", "yield"], 0), ("prio", ["pipe", "yield"], 0),
+        ("fifo", ["yield"], 98), ("prio", ["pipe", "yield"], 98),
+    ]
+    boots = list(points(AXES["cpus"], [1, 2], ["fifo"], ["pipe", "pipe2"], Conditions()))
+    assert [ops for _, ops, _ in boots] == [["pipe"], ["pipe", "pipe2"]]
+
+
+def test_rows_know_along_which_axis_they_were_measured():
+    assert axis_of(by_runnable("fifo", {2: 1, 100: 1})) == "runnable"
+    assert axis_of([row(), row(bystanders=7)]) == "policies"
+    assert axis_of([row(), row(cpus=8)]) == "cpus"
+    assert axis_of([row(), row("rr")]) == ""
+
+
+def test_more_runnable_threads_are_refused_where_their_work_would_be_counted():
+    refuse_runnable(["yield", "crowd"], ["fifo"])
+    refuse_runnable(["pipe"], ["prio", "sched_fifo"])
+    for operation, scheduler in (("pipe", "fifo"), ("fork", "prio")):
+        with pytest.raises(SaakmError, match=f"says nothing about {operation}"):
+            refuse_runnable([operation], [scheduler])
+
+
+# --- goals ---
+
+
+def judged(rows):
+    return {v.goal: v for v in goals.verdicts(rows)}
+
+
+def test_a_queue_that_does_not_care_for_its_length_reaches_the_goal():
+    (good,) = judged(by_runnable("fifo", {2: 1500, 10000: 1501})).values()
+    (bad,) = judged(by_runnable("fifo", {2: 1500, 10000: 1700})).values()
+    assert good.reached and not bad.reached and "10,000 threads" in good.goal
+
+
+def test_a_tree_is_logarithmic_and_a_list_is_not():
+    (tree,) = judged(by_runnable("vtime", {2: 1700, 32: 1780, 1024: 1880})).values()
+    (line,) = judged(by_runnable("vtime", {2: 1700, 32: 1760, 1024: 4000})).values()
+    assert tree.reached and "+20.0 each doubling" in tree.measured and not line.reached
+
+
+def test_policies_are_counted_by_pick():
+    rows = [row(operation="pipe", instructions=8000.0),
+            row(operation="pipe", instructions=8070.0, bystanders=7)]
+    (verdict,) = judged(rows).values()
+    assert verdict.measured == "5.0" and verdict.reached
+
+
+def test_goals_beside_the_peers():
+    rows = [row(operation="pipe", instructions=7600.0), row("sched_fifo", "pipe", 8000.0)]
+    (verdict,) = judged(rows).values()
+    assert verdict.measured == "0.950" and not verdict.reached
+
+
+# --- tables, curves, Markdown ---
+
+ALONG = [*by_runnable("fifo", {2: 1500, 100: 1500, 10000: 1501}),
+         *by_runnable("prio", {2: 8000, 100: 12000, 10000: 400000}, "pipe")]
+
+
+def test_a_table_has_a_column_a_value():
+    console = Console(width=120, record=True, file=io.StringIO())
+    curves.show(ALONG, console)
+    text = console.export_text()
+    assert "10,000" in text and "fifo (FIFO)" in text and "400,000" in text
+
+
+def test_curves_repeat_to_the_byte(tmp_path):
+    files = [tmp_path / name for name in ("a.svg", "b.svg")]
+    for file in files:
+        curves.draw(ALONG, [file])
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_markdown_has_a_section_a_run(tmp_path):
+    files = []
+    for number, rows in enumerate(([row("sched_fifo"), row(instructions=1600.0)], ALONG)):
+        files.append(tmp_path / f"{number}.json")
+        files[-1].write_text(json.dumps(as_json(rows)))
+    page = tmp_path / "page.md"
+    subprocess.run([sys.executable, "-m", "saakm.cost.markdown", page, *files], check=True,
+                   env={"PYTHONPATH": str(paths.REPO / "src")})
+    text = page.read_text()
+    assert "| yield | 1,500 | 1,600 (+6.7%) |" in text and "| fifo (FIFO) | 1,500 | 1,500 | 1,501 |" in text
+    assert "**no**" in text
+    for image in ("page-operations.svg", "page-runnable.svg"):
+        assert f"({image})" in text and (tmp_path / image).exists()
+
+
+# --- by function ---
+
+
+def test_the_plugin_compiles_without_a_warning():
+    assert initramfs.compile_plugin(paths.GUEST_FILES / "where").exists()
+
+
+def test_calls_are_named_and_counted_together():
+    symbols = Symbols({0xF000: "outer", 0xF100: "inner"})
+    stacks = by_stack(["0 5", "f004;f104 2", "f008;f110 3", "f000 1"], symbols)
+    assert stacks == Counter({("(user space)",): 5, ("outer", "inner"): 5, ("outer",): 1})
+
+
+def test_a_profile_knows_what_functions_cost_with_their_callees():
+    profile = Profile("fifo", "pipe", {("a", "b"): 10.0, ("a",): 1.0, ("b", "a", "b"): 4.0})
+    assert profile.functions == {"b": 14.0, "a": 1.0} and profile.instructions == 15.0
+    assert profile.with_callees == {"a": 15.0, "b": 14.0}
+
+
+def test_a_flame_graph_keeps_several_schedulers_apart():
+    one = Profile("fifo", "pipe", {("a", "b"): 10.25})
+    assert flame.folded([one]) == ["a;b 1025"]
+    other = Profile("rr", "pipe", {("a",): 1.0, ("c",): 0.001})
+    assert flame.folded([one, other]) == ["fifo;a;b 1025", "rr;a 100"]
+
+
+# --- schedulers from crates.io ---
+
+
+def test_real_schedulers_are_measured_only_by_name():
+    assert not set(peers.CRATES) & set(chosen_schedulers("", patched=True))
+    assert chosen_schedulers("scx_lavd", patched=True) == ["scx_lavd"]
+
+
+def test_a_kernel_without_the_names_of_its_variables_is_refused(tmp_path):
+    vmlinux = tmp_path / "vmlinux"
+    vmlinux.write_bytes(b"Linux version 6.12.9 (me@here) (gcc 12) #3 SMP today\n\0")
+    (tmp_path / ".config").write_text("CONFIG_KALLSYMS=y\n")
+    with pytest.raises(SaakmError, match="scx_bpfland cannot be loaded") as error:
+        machine(find_target(vmlinux), "scx_bpfland", ["pipe"], Conditions())
+    assert "CONFIG_KALLSYMS_ALL" in error.value.next_step
+
+
+def test_a_crate_says_which_packages_it_wants(monkeypatch, tmp_path):
+    monkeypatch.setattr(paths, "CACHE", tmp_path)
+    with pytest.raises(SaakmError) as error:
+        crates.build(crates.Crate("nosuch", "1.0", packages=("no-such-package",)))
+    assert "apt-get install no-such-package" in error.value.next_step
+
+
+def test_a_crate_that_is_there_is_not_built_again(monkeypatch, tmp_path):
+    monkeypatch.setattr(paths, "CACHE", tmp_path)
+    program = tmp_path / "peers" / "nosuch-1.0" / "bin" / "tool"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert crates.build(crates.Crate("nosuch", "1.0", "tool")) == program
