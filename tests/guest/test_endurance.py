@@ -44,10 +44,10 @@ def test_fork_bomb(guest, program, tally, policy):
 
 @pytest.fixture
 def cpusets(guest):
-    run_ok(guest, f"cd {CGROUPS} && echo +cpuset >cgroup.subtree_control && mkdir one two")
+    run_ok(guest, f"cd {CGROUPS} && mkdir one two")
     run_ok(guest, f"cd {CGROUPS} && echo 0-3 >one/cpuset.cpus && echo 0-3 >two/cpuset.cpus")
     yield
-    run_ok(guest, f"cd {CGROUPS} && rmdir one two && echo -cpuset >cgroup.subtree_control")
+    run_ok(guest, f"cd {CGROUPS} && rmdir one two")
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -55,7 +55,6 @@ def test_cpusets(guest, program, cpusets, tally, policy, request):
     count = 400 if request.config.getoption("--long") else 40
     load_policy(guest, policy)
     run_ok(guest, f"cat >/tmp/cpusets.sh <<'END'\n{CPUSETS.format(count=count)}\nEND")
-    # The crowd's own parent stays outside, and so sees the groups empty at the end.
     crowd = f"{program('crowd')} -P -p {policy} -n 16 -l 100 -e saakm 'sh /tmp/cpusets.sh'"
     run_ok(guest, f"sh -c 'echo $$ >{CGROUPS}/one/cgroup.procs; exec {crowd}'", timeout=110)
     tally("changes of cpusets under running threads", 2 * count)

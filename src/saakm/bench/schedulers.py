@@ -5,9 +5,10 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import modules, paths, peers
+from .. import paths, peers
 from ..errors import SaakmError
 from ..kernel import hash_files
+from ..policies import policies
 
 EEVDF = "eevdf"
 PEERS = ("scx_fifo",)
@@ -33,7 +34,7 @@ class Scheduler:
 
 
 def known() -> list[str]:
-    return [EEVDF, *PEERS, *modules.policies()]
+    return [EEVDF, *PEERS, *policies()]
 
 
 def chosen_names(text: str) -> list[str]:
