@@ -29,6 +29,11 @@ def checkout(tmp_path):
     return target
 
 
+def _let_ctrl_c_through():
+    """Whoever runs the tests in the background may have switched it off for all children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Reader:
     """Follows the text from top to bottom."""
 
@@ -46,8 +51,10 @@ class Reader:
     def start(self, begin):
         command = self._commands.pop(0)
         assert command.startswith(begin)
-        return subprocess.Popen(f"exec {command}", shell=True, cwd=self.checkout, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        return subprocess.Popen(
+            f"exec {command}", shell=True, cwd=self.checkout, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_let_ctrl_c_through,
+        )  # fmt: skip
 
     def write_code(self):
         """All of it, then one save."""
