@@ -19,7 +19,7 @@ from .sync import sync
 _STEP = re.compile(
     r"^\s+(CC|AS|AR|LD|CC \[M\]|LD \[M\]|BTF|HOSTCC|HOSTLD|KSYMS|NM|VDSO\w*)\s+(\S+)"
 )
-_DEFAULT_STEPS = {"base": 1900, "debug": 1950}
+_DEFAULT_STEPS = {"base": 1900, "debug": 1950, "kcsan": 1900}
 # Fixed, so that neither date nor host make ccache miss.
 _ENV = {
     "CCACHE_DIR": str(paths.CCACHE),
