@@ -62,7 +62,6 @@ def _stress_ng(guest, program, policy: str, stressors: list[str]) -> None:
         )
 
 
-@pytest.mark.kernel("base")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_stress_ng(guest, program, policy):
     _stress_ng(guest, program, policy, SHORT[:3])
