@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from .events import STATES, Event
+from .waits import Waits, percentiles_us
 
 _READY = STATES.index("READY")
-
 
 
 @dataclass
@@ -21,7 +21,6 @@ class Timeline:
     names: dict[int, str] = field(default_factory=dict)
     threads: set[int] = field(default_factory=set)
     runs: list[tuple[int, int, int, int]] = field(default_factory=list)  # pid, cpu, begin, end
-    latencies_ns: list[int] = field(default_factory=list)
     migrations: Counter = field(default_factory=Counter)  # by (from, to)
     queue: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     calls: Counter = field(default_factory=Counter)  # by handler
@@ -30,7 +29,7 @@ class Timeline:
 
     def __post_init__(self) -> None:
         self._running: dict[int, tuple[int, int]] = {}  # by CPU: pid, since
-        self._woken: dict[int, int] = {}
+        self._waits = Waits(self._ours)
         self._moves: dict[int, Counter] = defaultdict(Counter)
         self._ready = [0] * self.cpus
         self._ready_on: dict[int, int] = {}
@@ -39,6 +38,7 @@ class Timeline:
         self.begin_ns = self.begin_ns or event.ns
         self.end_ns = event.ns
         self.counts[event.name] += 1
+        self._waits.add(event)
         handler = getattr(self, f"_{event.name}", None)
         if handler:
             handler(event)
@@ -64,21 +64,8 @@ class Timeline:
         _, since = self._running.get(event.cpu, (prev, self.begin_ns))
         self._ran(prev, event.cpu, since, event.ns)
         self._running[event.cpu] = following, event.ns
-        if not self._ours(following):
-            self._woken.pop(following, None)
-            return
-        self.switches += 1
-        woken = self._woken.pop(following, None)
-        if woken is not None:
-            self.latencies_ns.append(event.ns - woken)
-
-    def _sched_waking(self, event: Event) -> None:
-        pid, cpu = event.values[1], event.values[3]
-        # One that is still running only has its sleep cancelled.
-        if self._running.get(cpu, (0, 0))[0] != pid:
-            self._woken.setdefault(pid, event.ns)
-
-    _sched_wakeup_new = _sched_waking
+        if self._ours(following):
+            self.switches += 1
 
     def _sched_migrate_task(self, event: Event) -> None:
         _, pid, _, origin, target = event.values
@@ -113,6 +100,9 @@ class Timeline:
             total[pid] += end - begin
         return total
 
+    @property
+    def latencies_ns(self) -> list[int]:
+        return self._waits.wakeup_ns
+
     def percentile_us(self, percent: float) -> float:
-        ordered = sorted(self.latencies_ns)
-        return ordered[int((len(ordered) - 1) * percent / 100)] / 1000 if ordered else 0.0
+        return percentiles_us(self.latencies_ns, [percent])[0]
