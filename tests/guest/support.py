@@ -119,7 +119,6 @@ echo 10000 >{SYSFS}/handler_limit_ms
 for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
 	[ ! -e $cpu ] || [ "$(cat $cpu)" = 1 ] || echo 1 >$cpu
 done
-# Not from the file as it shrinks: its lines would be skipped.
 [ $(wc -l </proc/saakm/policies) = 1 ] || {{
 	tries=0
 	until {_COUNTS_ARE_TRUE}; do
@@ -128,6 +127,7 @@ done
 		busybox usleep 100000
 	done
 }}
+# Not from the file as it shrinks: its lines would be skipped.
 for module in $(cut -d" " -f1 /proc/modules); do rmmod $module || bad=1; done
 echo 1 >{SYSFS}/check_transitions
 cat {SYSFS}/violations

@@ -12,10 +12,11 @@ POLICIES = ["fifo", "rr", "prio", "vtime"]
 PIDS = 900
 CGROUPS = "/sys/fs/cgroup"
 # Two groups whose CPUs change all the time, and threads that move between them.
+# $1: how often
 CPUSETS = f"""
-	for i in $(seq {{count}}); do
+	for i in $(seq $1); do
 		for group in one two; do
-			first=$((i % 4)); last=$((first + (i + ${{{{#group}}}}) % (4 - first)))
+			first=$((i % 4)); last=$((first + (i + ${{#group}}) % (4 - first)))
 			echo $first-$last >{CGROUPS}/$group/cpuset.cpus || exit 1
 		done
 		for pid in $(head -n 4 {CGROUPS}/one/cgroup.procs); do echo $pid >{CGROUPS}/two/cgroup.procs; done 2>/dev/null
@@ -54,7 +55,7 @@ def cpusets(guest):
 def test_cpusets(guest, program, cpusets, tally, policy, request):
     count = 400 if request.config.getoption("--long") else 40
     load_policy(guest, policy)
-    run_ok(guest, f"cat >/tmp/cpusets.sh <<'END'\n{CPUSETS.format(count=count)}\nEND")
-    crowd = f"{program('crowd')} -P -p {policy} -n 16 -l 100 -e saakm 'sh /tmp/cpusets.sh'"
+    run_ok(guest, f"cat >/tmp/cpusets.sh <<'END'\n{CPUSETS}\nEND")
+    crowd = f"{program('crowd')} -P -p {policy} -n 16 -l 100 -e saakm 'sh /tmp/cpusets.sh {count}'"
     run_ok(guest, f"sh -c 'echo $$ >{CGROUPS}/one/cgroup.procs; exec {crowd}'", timeout=110)
     tally("changes of cpusets under running threads", 2 * count)

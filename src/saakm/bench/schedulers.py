@@ -28,10 +28,6 @@ class Scheduler:
     def is_policy(self) -> bool:
         return self.number == _SAAKM
 
-    @property
-    def is_ext(self) -> bool:
-        return self.number == _EXT
-
 
 def known() -> list[str]:
     return [EEVDF, *PEERS, *policies()]

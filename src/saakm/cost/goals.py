@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import dataclass
+from statistics import linear_regression
 
 from .axes import AXES, axis_of
 from .measure import Row
@@ -94,9 +95,7 @@ def _cpus(rows: list[Row]) -> list[Verdict]:
 
 def _logarithm(points: dict[int, float]) -> tuple[float, float]:
     """Of the line through them: its slope in log2, and the largest distance of a point."""
-    xs, ys = [math.log2(n) for n in points], list(points.values())
-    middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
-    slope = (sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys))
-             / sum((x - middle_x) ** 2 for x in xs))
-    off = max(abs(y - middle_y - slope * (x - middle_x)) / y for x, y in zip(xs, ys))
+    doublings, costs = [math.log2(n) for n in points], list(points.values())
+    slope, begin = linear_regression(doublings, costs)
+    off = max(abs(y - begin - slope * x) / y for x, y in zip(doublings, costs))
     return slope, off

@@ -15,7 +15,7 @@ from .axes import AXES, axis_of
 from .goals import verdicts
 from .measure import Row
 from .operations import OPERATIONS
-from .show import by_operation, compared_with
+from .show import by_operation, compared, compared_with
 
 
 def write(path: Path, runs: list[list[Row]]) -> None:
@@ -33,23 +33,26 @@ def write(path: Path, runs: list[list[Row]]) -> None:
 
 
 def _operations(rows: list[Row], image: str) -> str:
-    schedulers = list(dict.fromkeys(row.scheduler for row in rows))
-    base = compared_with(rows).scheduler
+    meanings = [f"- `{name}`: {OPERATIONS[name].what}" for name in by_operation(rows)]
+    return "\n".join([f"## {heading(rows)}", "", operations(rows), "", *meanings, "",
+                      f"![instructions an operation]({image})"])
+
+
+def heading(rows: list[Row]) -> str:
     cpus = " or ".join(str(n) for n in sorted({row.cpus for row in rows}))
-    lines = [f"## Instructions an operation ({cpus} CPUs; in brackets the difference to {base})",
-             "", _line(["operation", *schedulers]), _rule(len(schedulers))]
+    base = compared_with(rows).scheduler
+    return f"Instructions an operation ({cpus} CPUs; in brackets the difference to {base})"
+
+
+def operations(rows: list[Row]) -> str:
+    """A line an operation, a column a scheduler."""
+    schedulers = list(dict.fromkeys(row.scheduler for row in rows))
+    lines = [_line(["operation", *schedulers]), _rule(len(schedulers))]
     for name, group in by_operation(rows).items():
         zero = compared_with(group)
-        cells = {row.scheduler: _cell(row, zero) for row in group}
+        cells = {row.scheduler: compared(row, zero) for row in group}
         lines.append(_line([name, *(cells.get(s, "") for s in schedulers)]))
-    lines += ["", *(f"- `{name}`: {OPERATIONS[name].what}" for name in by_operation(rows))]
-    return "\n".join([*lines, "", f"![instructions an operation]({image})"])
-
-
-def _cell(row: Row, zero: Row) -> str:
-    if row is zero:
-        return f"{row.instructions:,.0f}"
-    return f"{row.instructions:,.0f} ({row.instructions / zero.instructions - 1:+.1%})"
+    return "\n".join(lines)
 
 
 def _along(rows: list[Row], image: str) -> str:

@@ -20,6 +20,12 @@ def compared_with(rows: list[Row]) -> Row:
     return next((row for row in rows if row.scheduler == "sched_fifo"), rows[0])
 
 
+def compared(row: Row, zero: Row | None) -> str:
+    if row is zero or not zero:
+        return f"{row.instructions:,.0f}"
+    return f"{row.instructions:,.0f} ({row.instructions / zero.instructions - 1:+.1%})"
+
+
 def by_operation(rows: list[Row]) -> dict[str, list[Row]]:
     order = list(OPERATIONS)
     ordered = sorted(rows, key=lambda row: order.index(row.operation))  # stable

@@ -9,6 +9,7 @@ from ..bench import show
 from ..bench import table as kernel_table
 from ..bench.figures import Figure, schedulers
 from ..bench.figures import tables as by_title
+from ..cost.show import compared_with
 from . import plots, tables
 from .inputs import Results
 
@@ -57,7 +58,7 @@ def _groups(found: list[Figure], base: str) -> list[dict[str, str]]:
 def _cost(results: Results) -> dict[str, Any] | None:
     if not results.costs:
         return None
-    base = tables.cost_base(results.costs)
+    base = compared_with(results.costs).scheduler
     return {"base": base, "names": tables.cost_names(results.costs),
             "rows": tables.cost_rows(results.costs, base), "plot": plots.costs(results.costs),
             "cpus": results.costs[0].cpus}

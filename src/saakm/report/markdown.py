@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 from ..bench import show
+from ..cost import markdown as costs
 from . import tables
 from .inputs import Results
 from .tables import Cell
@@ -38,12 +39,7 @@ def _comparisons(found: list, base: str) -> list[str]:
 def _costs(results: Results) -> list[str]:
     if not results.costs:
         return []
-    base = tables.cost_base(results.costs)
-    header = ["operation", *tables.cost_names(results.costs)]
-    rows = [[name, *(cell.text for cell in cells)]
-            for name, _, cells in tables.cost_rows(results.costs, base)]
-    return [f"### Instructions an operation, {results.costs[0].cpus} CPUs, difference to {base}",
-            _table(header, rows)]
+    return [f"### {costs.heading(results.costs)}", costs.operations(results.costs)]
 
 
 def _origin(results: Results) -> list[str]:

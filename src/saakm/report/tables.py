@@ -10,7 +10,7 @@ from ..bench.figures import Figure, Tally, schedulers, tally
 from ..bench.store import Record
 from ..cost.measure import Row
 from ..cost.operations import OPERATIONS
-from ..cost.show import by_operation
+from ..cost.show import by_operation, compared
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,6 @@ def header(result: Tally) -> list[str]:
     return [word.format(base=result.base, scheduler=result.scheduler) for word in COMPARISON_HEADER]
 
 
-def latency_groups(found: Sequence[Figure]) -> list[Figure]:
-    return [figure for figure in found if figure.latency]
-
-
 def kernel_tables(found: Sequence[Figure], base: str) -> str:
     return table.plain(found, schedulers(found, base))
 
@@ -80,16 +76,8 @@ def cost_rows(rows: Sequence[Row], base: str) -> list[tuple[str, str, list[Cell]
 def _cost_cell(row: Row | None, zero: Row | None) -> Cell:
     if not row:
         return Cell("-")
-    text = f"{row.instructions:,.0f}"
-    if not zero or row is zero:
-        return Cell(text)
-    part = row.instructions / zero.instructions - 1
-    return Cell(f"{text} ({part:+.1%})", "won" if part < 0 else "lost" if part > 0 else "")
-
-
-def cost_base(rows: Sequence[Row]) -> str:
-    names = cost_names(rows)
-    return "sched_fifo" if "sched_fifo" in names else names[0]
+    change = row.instructions - zero.instructions if zero else 0
+    return Cell(compared(row, zero), "won" if change < 0 else "lost" if change > 0 else "")
 
 
 def environment_rows(records: Sequence[Record]) -> list[tuple[str, str]]:
