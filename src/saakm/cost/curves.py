@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Figures along an axis: as a table, and as curves over a logarithmic scale."""
 
+import re
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from .. import paths
 from .axes import AXES, axis_of
 from .measure import Row
 from .picture import canvas, save
 from .show import by_operation
 
 _COLUMNS = 3
-# What a policy keeps its threads in.
-_QUEUES = {"fifo": "FIFO", "rr": "FIFO", "prio": "LIST", "vtime": "RBTREE"}
 
 
 def table_of(rows: list[Row]) -> tuple[list[int], dict[str, dict[int, float]]]:
@@ -26,7 +26,10 @@ def table_of(rows: list[Row]) -> tuple[list[int], dict[str, dict[int, float]]]:
 
 
 def label(scheduler: str) -> str:
-    return f"{scheduler} ({_QUEUES[scheduler]})" if scheduler in _QUEUES else scheduler
+    """With what a policy keeps its threads in."""
+    code = "".join(file.read_text() for file in (paths.POLICIES / scheduler).glob("*.c"))
+    queues = sorted(set(re.findall(r"\bSAAKM_RQ_([A-Z]+)\b", code)))
+    return f"{scheduler} ({', '.join(queues)})" if queues else scheduler
 
 
 def show(rows: list[Row], console: Console) -> None:
