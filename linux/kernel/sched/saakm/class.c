@@ -14,15 +14,48 @@
 DEFINE_STATIC_KEY_FALSE(__saakm_enabled);
 DEFINE_PER_CPU(struct saakm_context, saakm_context);
 
+static __always_inline void __update_curr_saakm(struct rq *rq)
+{
+	s64 delta_ns;
+
+	if (rq_clock_task(rq) == rq->donor->se.exec_start)
+		return;		/* charged already */
+	delta_ns = update_curr_common(rq);
+	if (delta_ns > 0)
+		saakm_server_charge(rq, delta_ns);
+}
+
 static void update_curr_saakm(struct rq *rq)
 {
-	s64 delta_ns = update_curr_common(rq);
-
-	if (delta_ns > 0 && dl_server_active(&rq->saakm.server))
-		dl_server_update(&rq->saakm.server, delta_ns);
+	__update_curr_saakm(rq);
 }
 
 /* Accounts of the runqueue */
+
+static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct core_event *core)
+{
+	rq->saakm.active |= policy->mask;
+	core->idle_since_ns = rq->clock;
+	if (!rq->saakm.first || saakm_policy_before(policy, rq->saakm.first))
+		rq->saakm.first = policy;
+}
+
+/* The next in the order of election that has runnable threads here, or NULL. */
+static struct saakm_policy *saakm_next_active(struct rq *rq, struct saakm_policy *policy)
+{
+	list_for_each_entry_continue_rcu(policy, &saakm_policies, node) {
+		if (rq->saakm.active & policy->mask)
+			return policy;
+	}
+	return NULL;
+}
+
+static void saakm_deactivate(struct rq *rq, struct saakm_policy *policy)
+{
+	rq->saakm.active &= ~policy->mask;
+	if (rq->saakm.first == policy)
+		rq->saakm.first = rq->saakm.active ? saakm_next_active(rq, policy) : NULL;
+}
 
 static void saakm_account_enqueue(struct rq *rq, struct task_struct *p)
 {
@@ -31,10 +64,8 @@ static void saakm_account_enqueue(struct rq *rq, struct task_struct *p)
 
 	p->saakm.on_rq = true;
 	list_add_tail(&p->saakm.rq_node, &rq->saakm.threads);
-	if (!core->nr_runnable++) {
-		rq->saakm.active |= policy->mask;
-		core->idle_since_ns = rq->clock;
-	}
+	if (!core->nr_runnable++)
+		saakm_activate(rq, policy, core);
 	rq->saakm.nr_running++;
 	add_nr_running(rq, 1);
 	saakm_server_start(rq);
@@ -46,9 +77,9 @@ static void saakm_account_dequeue(struct rq *rq, struct task_struct *p)
 	struct core_event *core = saakm_core(policy, cpu_of(rq));
 
 	p->saakm.on_rq = false;
-	list_del(&p->saakm.rq_node);
+	__list_del_entry(&p->saakm.rq_node);
 	if (!--core->nr_runnable)
-		rq->saakm.active &= ~policy->mask;
+		saakm_deactivate(rq, policy);
 	rq->saakm.nr_running--;
 	sub_nr_running(rq, 1);
 }
@@ -67,22 +98,34 @@ static __always_inline void saakm_place_event(struct rq *rq, struct task_struct 
 	saakm_rq_link(&rq->saakm.orphans, p);
 }
 
-static void saakm_place(struct rq *rq, struct task_struct *p)
+/* Nobody was asked for a CPU: there was no choice. */
+static __always_inline void saakm_complete_event(struct rq *rq, struct saakm_task *st)
 {
-	struct saakm_task *st = &p->saakm;
-	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
-
 	if (!(st->event.flags & (SAAKM_EV_CHOICE | SAAKM_EV_OUSTED))) {
 		st->event.prev_cpu = cpu_of(rq);
 		st->event.waker_cpu = smp_processor_id();
 	}
-	if (st->state == SAAKM_NOT_QUEUED) {
-		saakm_place_event(rq, p, SAAKM_H_new_place, ops->new_place);
-		saakm_thread_event(rq, p, SAAKM_H_new_end, ops->new_end);
-	} else {
-		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
-		saakm_thread_event(rq, p, SAAKM_H_unblock_end, ops->unblock_end);
-	}
+}
+
+static void saakm_new(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
+
+	saakm_complete_event(rq, st);
+	saakm_place_event(rq, p, SAAKM_H_new_place, ops->new_place);
+	saakm_thread_event(rq, p, SAAKM_H_new_end, ops->new_end);
+	st->event.flags = 0;
+}
+
+static __always_inline void saakm_unblock(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
+
+	saakm_complete_event(rq, st);
+	saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
+	saakm_thread_event(rq, p, SAAKM_H_unblock_end, ops->unblock_end);
 	st->event.flags = 0;
 }
 
@@ -124,18 +167,13 @@ static void saakm_requeue(struct rq *rq, struct task_struct *p)
 
 static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags);
 
-static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
+static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 
-	saakm_account_enqueue(rq, p);
 	switch (st->state) {
 	case SAAKM_NOT_QUEUED:
-	case SAAKM_BLOCKED:
-		saakm_place(rq, p);
-		/* From one policy to another: the core sees no change of class. */
-		if (flags & ENQUEUE_RESTORE && p != saakm_rq_curr(rq))
-			wakeup_preempt_saakm(rq, p, 0);
+		saakm_new(rq, p);
 		break;
 	case SAAKM_MIGRATING:
 		saakm_set_state(rq, p, SAAKM_READY);
@@ -148,12 +186,41 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	}
 }
 
+static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
+{
+	enum saakm_state state = p->saakm.state;
+
+	saakm_account_enqueue(rq, p);
+	if (likely(state == SAAKM_BLOCKED))
+		saakm_unblock(rq, p);
+	else
+		saakm_enqueue_other(rq, p);
+	/* From one policy to another: the core sees no change of class. */
+	if (flags & ENQUEUE_RESTORE && p != saakm_rq_curr(rq) &&
+	    (state == SAAKM_BLOCKED || state == SAAKM_NOT_QUEUED))
+		wakeup_preempt_saakm(rq, p, 0);
+}
+
+static noinline void saakm_migrate(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+
+	if (st->move_to) {
+		saakm_rq_unlink(p);
+		saakm_set_state(rq, p, SAAKM_MIGRATING);
+	} else {
+		st->event.flags = SAAKM_EV_OUSTED;
+		st->event.prev_cpu = cpu_of(rq);
+		saakm_block(rq, p);
+	}
+}
+
 static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct saakm_task *st = &p->saakm;
 
 	if (task_current(rq, p))
-		update_curr_saakm(rq);
+		__update_curr_saakm(rq);
 	saakm_account_dequeue(rq, p);
 
 	if (flags & DEQUEUE_SLEEP) {
@@ -163,14 +230,7 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 			saakm_block(rq, p);
 		st->event.flags = 0;
 	} else if (task_on_rq_migrating(p)) {
-		if (st->move_to) {
-			saakm_rq_unlink(p);
-			saakm_set_state(rq, p, SAAKM_MIGRATING);
-		} else {
-			st->event.flags = SAAKM_EV_OUSTED;
-			st->event.prev_cpu = cpu_of(rq);
-			saakm_block(rq, p);
-		}
+		saakm_migrate(rq, p);
 	}
 	return true;
 }
@@ -189,12 +249,26 @@ static void yield_task_saakm(struct rq *rq)
 	saakm_thread_event(rq, curr, SAAKM_H_yield, policy->ops->yield);
 }
 
+static noinline void saakm_ask_preempt(struct rq *rq, struct task_struct *p,
+				       struct task_struct *curr,
+				       const struct saakm_module_routines *ops)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+	bool preempt;
+
+	update_curr_saakm(rq);
+	saakm_enter(p, SAAKM_H_wakeup_preempt);
+	preempt = ops->wakeup_preempt(policy, curr, p);
+	saakm_leave();
+	if (preempt)
+		resched_curr(rq);
+}
+
 static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct task_struct *curr = saakm_rq_curr(rq);
 	struct saakm_policy *policy = p->saakm.policy;
 	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
-	bool preempt;
 
 	if (!task_on_saakm(curr))
 		return;
@@ -203,20 +277,15 @@ static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags
 			resched_curr(rq);
 		return;
 	}
-	if (!ops->wakeup_preempt || !curr->saakm.on_rq)
-		return;
-	update_curr_saakm(rq);
-	saakm_enter(policy, SAAKM_H_wakeup_preempt, p, cpu_of(rq));
-	preempt = ops->wakeup_preempt(policy, curr, p);
-	saakm_leave();
-	if (preempt)
-		resched_curr(rq);
+	if (ops->wakeup_preempt && curr->saakm.on_rq)
+		saakm_ask_preempt(rq, p, curr, ops);
 }
 
 /* Election */
 
-static struct task_struct *saakm_ask(struct rq *rq, struct saakm_policy *policy,
-				     struct task_struct *curr)
+static __always_inline struct task_struct *saakm_ask(struct rq *rq,
+						     struct saakm_policy *policy,
+						     struct task_struct *curr)
 {
 	struct core_event *core = saakm_core(policy, cpu_of(rq));
 	struct task_struct *next;
@@ -224,7 +293,7 @@ static struct task_struct *saakm_ask(struct rq *rq, struct saakm_policy *policy,
 	if (curr && curr->saakm.policy != policy)
 		curr = NULL;
 	core->curr = curr;
-	saakm_enter(policy, SAAKM_H_schedule, NULL, core->id);
+	saakm_enter_core(policy, core, SAAKM_H_schedule);
 	next = policy->ops->schedule(policy, core);
 	if (!next)
 		next = curr;
@@ -234,9 +303,25 @@ static struct task_struct *saakm_ask(struct rq *rq, struct saakm_policy *policy,
 	return next;
 }
 
-static struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
+/* The first policy with runnable threads here left the CPU to the others. */
+static noinline struct task_struct *saakm_elect_other(struct rq *rq, struct task_struct *curr)
 {
-	struct saakm_policy *policy;
+	struct saakm_policy *policy = rq->saakm.first;
+	struct task_struct *next;
+
+	while ((policy = saakm_next_active(rq, policy))) {
+		next = saakm_ask(rq, policy, curr);
+		if (next)
+			return next;
+	}
+	/* Threads must leave a dying CPU through its current thread. */
+	if (unlikely(!cpu_active(cpu_of(rq))))
+		return list_first_entry(&rq->saakm.threads, struct task_struct, saakm.rq_node);
+	return NULL;
+}
+
+static __always_inline struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
+{
 	struct task_struct *next;
 
 	if (unlikely(rq->saakm.orphans.nr_tasks))
@@ -246,18 +331,7 @@ static struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
 		if (next)
 			return next;
 	}
-
-	for_each_saakm_policy(policy) {
-		if (!(rq->saakm.active & policy->mask))
-			continue;
-		next = saakm_ask(rq, policy, curr);
-		if (next)
-			return next;
-	}
-	/* Threads must leave a dying CPU through its current thread. */
-	if (unlikely(!cpu_active(cpu_of(rq))))
-		return list_first_entry(&rq->saakm.threads, struct task_struct, saakm.rq_node);
-	return NULL;
+	return saakm_ask(rq, rq->saakm.first, curr) ?: saakm_elect_other(rq, curr);
 }
 
 /*
@@ -269,10 +343,10 @@ struct task_struct *saakm_pick_task(struct rq *rq)
 {
 	struct task_struct *curr = saakm_rq_curr(rq), *next;
 
-	if (!rq->saakm.nr_running)
+	if (!rq->saakm.first)
 		return NULL;
 	if (task_on_saakm(curr) && curr->saakm.on_rq)
-		update_curr_saakm(rq);
+		__update_curr_saakm(rq);
 	else
 		curr = NULL;	/* not ours, or it blocks */
 	next = saakm_elect(rq, curr);
@@ -288,10 +362,17 @@ static void put_prev_task_saakm(struct rq *rq, struct task_struct *p, struct tas
 {
 	if (!p->saakm.on_rq)
 		return;
-	update_curr_saakm(rq);
+	__update_curr_saakm(rq);
 	saakm_core(p->saakm.policy, cpu_of(rq))->idle_since_ns = rq->clock;
 	if (likely(p->saakm.state != SAAKM_READY))
 		saakm_requeue(rq, p);
+}
+
+static noinline void saakm_tell_running(struct rq *rq, struct task_struct *p)
+{
+	saakm_rq_unlink(p);
+	saakm_set_state(rq, p, SAAKM_RUNNING);
+	saakm_thread_event(rq, p, SAAKM_H_running, p->saakm.policy->ops->running);
 }
 
 static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first)
@@ -302,10 +383,14 @@ static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first
 	if (!p->saakm.on_rq || p->saakm.state != SAAKM_READY)
 		return;
 
-	saakm_rq_unlink(p);
-	saakm_set_state(rq, p, SAAKM_RUNNING);
 	saakm_core(policy, cpu_of(rq))->switches++;
-	saakm_thread_event(rq, p, SAAKM_H_running, policy->ops->running);
+	if (policy->ops->running || static_branch_unlikely(&saakm_observed)) {
+		saakm_tell_running(rq, p);
+		return;
+	}
+	p->saakm.state = SAAKM_RUNNING;
+	p->saakm.since_ns = rq->clock;
+	saakm_rq_unlink(p);
 }
 
 static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
@@ -362,7 +447,7 @@ static int saakm_prepare(struct task_struct *p, struct process_event *event,
 		READ_ONCE(policy->ops)->new_prepare : READ_ONCE(policy->ops)->unblock_prepare;
 	if (!prepare)
 		return event->prev_cpu;
-	saakm_enter(policy, handler, p, event->prev_cpu);
+	saakm_enter(p, handler);
 	cpu = prepare(policy, event);
 	saakm_leave();
 	return saakm_cpu_usable(p, event, handler, cpu) ? cpu : event->prev_cpu;
@@ -402,10 +487,10 @@ static void switched_to_saakm(struct rq *rq, struct task_struct *p)
 {
 	if (!task_on_rq_queued(p))
 		return;
-	if (task_current(rq, p))
-		resched_curr(rq);
-	else
+	if (!task_current(rq, p))
 		wakeup_preempt(rq, p, 0);
+	else if (rq->nr_running > 1)
+		resched_curr(rq);
 }
 
 static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio)

@@ -61,17 +61,22 @@ void saakm_observe_call(const struct saakm_policy *policy, enum saakm_handler ha
 			const struct task_struct *p, int cpu);
 void saakm_observe_transition(struct task_struct *p, enum saakm_state next);
 
-static __always_inline void saakm_enter(const struct saakm_policy *policy,
-					enum saakm_handler handler,
-					const struct task_struct *p, int cpu)
+static __always_inline void saakm_enter(const struct task_struct *p, enum saakm_handler handler)
 {
-	/* The handler is a constant wherever it matters: no branch. */
-	const void *subject = saakm_is_core_event(handler) ? (void *)policy : (void *)p;
-
-	__this_cpu_write(saakm_context.subject, subject);
+	__this_cpu_write(saakm_context.subject, p);
 	__this_cpu_write(saakm_context.handler, handler);
 	if (static_branch_unlikely(&saakm_observed))
-		saakm_observe_call(policy, handler, p, cpu);
+		saakm_observe_call(p->saakm.policy, handler, p, task_cpu(p));
+}
+
+static __always_inline void saakm_enter_core(const struct saakm_policy *policy,
+					     const struct core_event *core,
+					     enum saakm_handler handler)
+{
+	__this_cpu_write(saakm_context.subject, policy);
+	__this_cpu_write(saakm_context.handler, handler);
+	if (static_branch_unlikely(&saakm_observed))
+		saakm_observe_call(policy, handler, NULL, core->id);
 }
 
 static __always_inline void saakm_leave(void)
@@ -101,7 +106,7 @@ static __always_inline void saakm_thread_event(struct rq *rq, struct task_struct
 
 	if (!call)
 		return;
-	saakm_enter(policy, handler, p, cpu_of(rq));
+	saakm_enter(p, handler);
 	call(policy, &p->saakm.event, saakm_core(policy, cpu_of(rq)));
 	saakm_leave();
 }
@@ -109,10 +114,12 @@ static __always_inline void saakm_thread_event(struct rq *rq, struct task_struct
 static __always_inline void saakm_core_event(struct saakm_policy *policy, int cpu,
 					     enum saakm_handler handler, saakm_core_fn call)
 {
+	struct core_event *core = saakm_core(policy, cpu);
+
 	if (!call)
 		return;
-	saakm_enter(policy, handler, NULL, cpu);
-	call(policy, saakm_core(policy, cpu));
+	saakm_enter_core(policy, core, handler);
+	call(policy, core);
 	saakm_leave();
 }
 

@@ -55,7 +55,7 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	saakm_set_membership(p, new, data);
 	saakm_list_member(p);
 	if (ops->take_over) {
-		saakm_enter(new, SAAKM_H_take_over, p, cpu_of(rq));
+		saakm_enter(p, SAAKM_H_take_over);
 		ops->take_over(new, &p->saakm.event, old_data ? old_data->bytes : NULL);
 		saakm_leave();
 	}

@@ -11,6 +11,8 @@ struct saakm_cpu {
 	u32			ticks;		/* stands still with interrupts off */
 	/* Masks of the policies that have a runnable thread here. */
 	u64			active;
+	/* Of these, the one that is asked first; NULL: none. */
+	struct saakm_policy	*first;
 	/* Mask of the policy that is asked first, until when: see floor.c. */
 	u64			owed;
 	u64			owed_until_ns;

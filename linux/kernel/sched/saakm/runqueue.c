@@ -60,14 +60,19 @@ static noinline void saakm_rbtree_link(struct saakm_rq *srq, struct task_struct 
 
 static __always_inline void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)
 {
+	p->saakm.rq = srq;
+	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks + 1);
 	if (likely(srq->type == SAAKM_RQ_FIFO))
 		list_add_tail(&p->saakm.node.list, &srq->head);
 	else if (srq->type == SAAKM_RQ_LIST)
 		saakm_list_link(srq, p);
 	else
 		saakm_rbtree_link(srq, p);
-	p->saakm.rq = srq;
-	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks + 1);
+}
+
+static noinline void saakm_rbtree_unlink(struct saakm_rq *srq, struct task_struct *p)
+{
+	rb_erase_cached(&p->saakm.node.rb, &srq->root);
 }
 
 static __always_inline void saakm_rq_unlink(struct task_struct *p)
@@ -79,11 +84,11 @@ static __always_inline void saakm_rq_unlink(struct task_struct *p)
 		saakm_lost_queue(p);
 		return;
 	}
-	if (likely(srq->type != SAAKM_RQ_RBTREE))
-		list_del(&p->saakm.node.list);
-	else
-		rb_erase_cached(&p->saakm.node.rb, &srq->root);
 	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
+	if (likely(srq->type != SAAKM_RQ_RBTREE))
+		__list_del_entry(&p->saakm.node.list);
+	else
+		saakm_rbtree_unlink(srq, p);
 }
 
 static struct task_struct *saakm_rq_prev(struct saakm_rq *srq, struct task_struct *p)

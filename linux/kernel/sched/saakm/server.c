@@ -9,6 +9,18 @@
 static unsigned int saakm_server_runtime_us = 50 * USEC_PER_MSEC;
 static unsigned int saakm_server_period_us = 1000 * USEC_PER_MSEC;
 
+/* What dl_server_update() does while runtime remains, without the calls. */
+static __always_inline void saakm_server_charge(struct rq *rq, s64 delta_ns)
+{
+	struct sched_dl_entity *dl_se = &rq->saakm.server;
+
+	if (likely(dl_server_active(dl_se) && dl_se->dl_defer && !dl_se->dl_yielded &&
+		   dl_se->runtime > delta_ns))
+		dl_se->runtime -= delta_ns;
+	else if (dl_server_active(dl_se))
+		dl_server_update(dl_se, delta_ns);
+}
+
 static struct task_struct *saakm_server_pick(struct sched_dl_entity *dl_se)
 {
 	return saakm_pick_task(dl_se->rq);

@@ -56,29 +56,51 @@ static __always_inline bool saakm_change_ok(const struct task_struct *p,
 	return !srq;
 }
 
-int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
-		       struct saakm_rq *srq)
+static noinline __cold int saakm_refuse_change(struct task_struct *p, enum saakm_state next,
+					       int cpu, const struct saakm_rq *srq)
 {
-	struct rq *rq;
+	saakm_violation(SAAKM_EXIT_WRONG_TRANSITION, p->saakm.policy, p,
+			"change_state(%s, cpu %d): %s",
+			(unsigned int)next < SAAKM_NR_STATES ? saakm_state_names[next] : "?",
+			cpu, saakm_explain(p, next, cpu, srq));
+	return -EINVAL;
+}
 
-	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq))) {
-		saakm_violation(SAAKM_EXIT_WRONG_TRANSITION, p->saakm.policy, p,
-				"change_state(%s, cpu %d): %s",
-				(unsigned int)next < SAAKM_NR_STATES ?
-				saakm_state_names[next] : "?", cpu,
-				saakm_explain(p, next, cpu, srq));
-		return -EINVAL;
-	}
-	rq = cpu_rq(cpu);
-	lockdep_assert_rq_held(rq);
-
-	if (p->saakm.rq)
-		saakm_rq_unlink(p);
-	saakm_set_state(rq, p, next);
+static __always_inline int saakm_apply_change(struct rq *rq, struct task_struct *p,
+					      enum saakm_state next, struct saakm_rq *srq)
+{
+	p->saakm.state = next;
+	p->saakm.since_ns = rq->clock;
 	if (next == SAAKM_READY)
 		saakm_rq_link(srq, p);
 	else if (next == SAAKM_READY_TICK)
 		resched_curr(rq);
 	return 0;
+}
+
+/* In a function of its own: what is rare shall not cost the common case a stack frame. */
+static noinline int saakm_change_waiting(struct rq *rq, struct task_struct *p,
+					 enum saakm_state next, struct saakm_rq *srq)
+{
+	if (p->saakm.rq)
+		saakm_rq_unlink(p);
+	if (static_branch_unlikely(&saakm_observed))
+		saakm_observe_transition(p, next);
+	return saakm_apply_change(rq, p, next, srq);
+}
+
+int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
+		       struct saakm_rq *srq)
+{
+	struct rq *rq;
+
+	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq)))
+		return saakm_refuse_change(p, next, cpu, srq);
+	rq = cpu_rq(cpu);
+	lockdep_assert_rq_held(rq);
+
+	if (unlikely(p->saakm.rq) || static_branch_unlikely(&saakm_observed))
+		return saakm_change_waiting(rq, p, next, srq);
+	return saakm_apply_change(rq, p, next, srq);
 }
 EXPORT_SYMBOL_GPL(saakm_change_state);

@@ -208,7 +208,7 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	ops = READ_ONCE(target->ops);
 	if (!ops->setparam_attr)
 		return;
-	saakm_enter(target, SAAKM_H_setparam_attr, p, cpu_of(rq));
+	saakm_enter(p, SAAKM_H_setparam_attr);
 	ops->setparam_attr(target, &st->event, attr);
 	saakm_leave();
 }
