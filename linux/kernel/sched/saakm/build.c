@@ -15,7 +15,6 @@
 /* The class */
 #include "runqueue.c"
 #include "state.c"
-#include "server.c"
 #include "task.c"
 #include "class.c"
 #include "balance.c"
@@ -27,6 +26,7 @@
 #include "misuse.c"
 #include "cgroup.c"
 #include "replace.c"
+#include "server.c"
 #include "floor.c"
 #include "watchdog.c"
 #include "history.c"

@@ -14,7 +14,7 @@
 DEFINE_STATIC_KEY_FALSE(__saakm_enabled);
 DEFINE_PER_CPU(struct saakm_context, saakm_context);
 
-static __always_inline void __update_curr_saakm(struct rq *rq)
+static __always_inline void update_curr_saakm(struct rq *rq)
 {
 	s64 delta_ns;
 
@@ -23,11 +23,6 @@ static __always_inline void __update_curr_saakm(struct rq *rq)
 	delta_ns = update_curr_common(rq);
 	if (delta_ns > 0)
 		saakm_server_charge(rq, delta_ns);
-}
-
-static void update_curr_saakm(struct rq *rq)
-{
-	__update_curr_saakm(rq);
 }
 
 /* Accounts of the runqueue */
@@ -98,34 +93,22 @@ static __always_inline void saakm_place_event(struct rq *rq, struct task_struct 
 	saakm_rq_link(&rq->saakm.orphans, p);
 }
 
-/* Nobody was asked for a CPU: there was no choice. */
-static __always_inline void saakm_complete_event(struct rq *rq, struct saakm_task *st)
+static __always_inline void saakm_place(struct rq *rq, struct task_struct *p, bool new)
 {
+	struct saakm_task *st = &p->saakm;
+	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
+
 	if (!(st->event.flags & (SAAKM_EV_CHOICE | SAAKM_EV_OUSTED))) {
 		st->event.prev_cpu = cpu_of(rq);
 		st->event.waker_cpu = smp_processor_id();
 	}
-}
-
-static void saakm_new(struct rq *rq, struct task_struct *p)
-{
-	struct saakm_task *st = &p->saakm;
-	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
-
-	saakm_complete_event(rq, st);
-	saakm_place_event(rq, p, SAAKM_H_new_place, ops->new_place);
-	saakm_thread_event(rq, p, SAAKM_H_new_end, ops->new_end);
-	st->event.flags = 0;
-}
-
-static __always_inline void saakm_unblock(struct rq *rq, struct task_struct *p)
-{
-	struct saakm_task *st = &p->saakm;
-	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
-
-	saakm_complete_event(rq, st);
-	saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
-	saakm_thread_event(rq, p, SAAKM_H_unblock_end, ops->unblock_end);
+	if (new) {
+		saakm_place_event(rq, p, SAAKM_H_new_place, ops->new_place);
+		saakm_thread_event(rq, p, SAAKM_H_new_end, ops->new_end);
+	} else {
+		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
+		saakm_thread_event(rq, p, SAAKM_H_unblock_end, ops->unblock_end);
+	}
 	st->event.flags = 0;
 }
 
@@ -173,7 +156,7 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 
 	switch (st->state) {
 	case SAAKM_NOT_QUEUED:
-		saakm_new(rq, p);
+		saakm_place(rq, p, true);
 		break;
 	case SAAKM_MIGRATING:
 		saakm_set_state(rq, p, SAAKM_READY);
@@ -192,7 +175,7 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 
 	saakm_account_enqueue(rq, p);
 	if (likely(state == SAAKM_BLOCKED))
-		saakm_unblock(rq, p);
+		saakm_place(rq, p, false);
 	else
 		saakm_enqueue_other(rq, p);
 	/* From one policy to another: the core sees no change of class. */
@@ -220,7 +203,7 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	struct saakm_task *st = &p->saakm;
 
 	if (task_current(rq, p))
-		__update_curr_saakm(rq);
+		update_curr_saakm(rq);
 	saakm_account_dequeue(rq, p);
 
 	if (flags & DEQUEUE_SLEEP) {
@@ -346,7 +329,7 @@ struct task_struct *saakm_pick_task(struct rq *rq)
 	if (!rq->saakm.first)
 		return NULL;
 	if (task_on_saakm(curr) && curr->saakm.on_rq)
-		__update_curr_saakm(rq);
+		update_curr_saakm(rq);
 	else
 		curr = NULL;	/* not ours, or it blocks */
 	next = saakm_elect(rq, curr);
@@ -362,7 +345,7 @@ static void put_prev_task_saakm(struct rq *rq, struct task_struct *p, struct tas
 {
 	if (!p->saakm.on_rq)
 		return;
-	__update_curr_saakm(rq);
+	update_curr_saakm(rq);
 	saakm_core(p->saakm.policy, cpu_of(rq))->idle_since_ns = rq->clock;
 	if (likely(p->saakm.state != SAAKM_READY))
 		saakm_requeue(rq, p);

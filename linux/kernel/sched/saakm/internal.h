@@ -165,13 +165,6 @@ static __always_inline void saakm_set_state(struct rq *rq, struct task_struct *p
 	p->saakm.since_ns = rq->clock;
 }
 
-/* server.c */
-static __always_inline void saakm_server_start(struct rq *rq)
-{
-	if (unlikely(!dl_server_active(&rq->saakm.server)) && rq->saakm.server.dl_runtime)
-		dl_server_start(&rq->saakm.server);
-}
-
 /* debug.c */
 const char *saakm_explain(const struct task_struct *p, enum saakm_state next,
 			  int cpu, const struct saakm_rq *srq);

@@ -122,6 +122,17 @@ core_initcall(saakm_misuse_init);
 
 /* While it works */
 
+/* Inlined it would cost change_state() a stack frame. */
+noinline int saakm_refuse_change(struct task_struct *p, enum saakm_state next, int cpu,
+				 const struct saakm_rq *srq)
+{
+	saakm_violation(SAAKM_EXIT_WRONG_TRANSITION, p->saakm.policy, p,
+			"change_state(%s, cpu %d): %s",
+			(unsigned int)next < SAAKM_NR_STATES ? saakm_state_names[next] : "?",
+			cpu, saakm_explain(p, next, cpu, srq));
+	return -EINVAL;
+}
+
 /*
  * A CPU that is about to go offline is no fault: the policy may not know yet.
  * Nor is it to leave the thread where it was.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the class calls of its safety: misuse.c, eject.c, floor.c, watchdog.c, history.c. */
+/* What the class calls of its safety: misuse.c, eject.c, server.c, floor.c, watchdog.c, ... */
 #ifndef _KERNEL_SCHED_SAAKM_SAFETY_H
 #define _KERNEL_SCHED_SAAKM_SAFETY_H
 
@@ -11,6 +11,8 @@ void saakm_lost_queue(struct task_struct *p);
 void saakm_not_placed(struct task_struct *p, enum saakm_handler handler);
 void saakm_wrong_cpu(struct task_struct *p, const struct process_event *event,
 		     enum saakm_handler handler, int cpu);
+int saakm_refuse_change(struct task_struct *p, enum saakm_state next, int cpu,
+			const struct saakm_rq *srq);
 void saakm_wrong_election(struct rq *rq, struct saakm_policy *policy, struct task_struct *next);
 
 /* @next would corrupt the runqueue unless it waits here. */
@@ -65,6 +67,32 @@ static inline void saakm_floor_tick(struct rq *rq, const struct saakm_policy *ru
 {
 	if (unlikely(rq->saakm.active & (rq->saakm.active - 1)))
 		__saakm_floor_tick(rq, running);
+}
+
+/* server.c */
+extern unsigned int saakm_server_runtime_us, saakm_server_period_us;
+
+struct task_struct *saakm_server_pick(struct sched_dl_entity *dl_se);
+int saakm_server_apply(struct rq *rq, unsigned int runtime_us, unsigned int period_us);
+int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_us);
+void saakm_server_idle_time(struct rq *rq, s64 delta_ns);
+
+static __always_inline void saakm_server_start(struct rq *rq)
+{
+	if (unlikely(!dl_server_active(&rq->saakm.server)) && rq->saakm.server.dl_runtime)
+		dl_server_start(&rq->saakm.server);
+}
+
+/* What dl_server_update() does while runtime remains, without the calls. */
+static __always_inline void saakm_server_charge(struct rq *rq, s64 delta_ns)
+{
+	struct sched_dl_entity *dl_se = &rq->saakm.server;
+
+	if (likely(dl_server_active(dl_se) && dl_se->dl_defer && !dl_se->dl_yielded &&
+		   dl_se->runtime > delta_ns))
+		dl_se->runtime -= delta_ns;
+	else if (dl_server_active(dl_se))
+		dl_server_update(dl_se, delta_ns);
 }
 
 /* watchdog.c */

@@ -6,27 +6,15 @@
  */
 
 /* Changed under saakm_mutex. */
-static unsigned int saakm_server_runtime_us = 50 * USEC_PER_MSEC;
-static unsigned int saakm_server_period_us = 1000 * USEC_PER_MSEC;
+unsigned int saakm_server_runtime_us = 50 * USEC_PER_MSEC;
+unsigned int saakm_server_period_us = 1000 * USEC_PER_MSEC;
 
-/* What dl_server_update() does while runtime remains, without the calls. */
-static __always_inline void saakm_server_charge(struct rq *rq, s64 delta_ns)
-{
-	struct sched_dl_entity *dl_se = &rq->saakm.server;
-
-	if (likely(dl_server_active(dl_se) && dl_se->dl_defer && !dl_se->dl_yielded &&
-		   dl_se->runtime > delta_ns))
-		dl_se->runtime -= delta_ns;
-	else if (dl_server_active(dl_se))
-		dl_server_update(dl_se, delta_ns);
-}
-
-static struct task_struct *saakm_server_pick(struct sched_dl_entity *dl_se)
+struct task_struct *saakm_server_pick(struct sched_dl_entity *dl_se)
 {
 	return saakm_pick_task(dl_se->rq);
 }
 
-static int saakm_server_apply(struct rq *rq, unsigned int runtime_us, unsigned int period_us)
+int saakm_server_apply(struct rq *rq, unsigned int runtime_us, unsigned int period_us)
 {
 	struct sched_dl_entity *dl_se = &rq->saakm.server;
 	u64 runtime = (u64)runtime_us * NSEC_PER_USEC;
@@ -48,7 +36,7 @@ static int saakm_server_apply(struct rq *rq, unsigned int runtime_us, unsigned i
 }
 
 /* All online CPUs or none. Called with cpus_read_lock() held. */
-static int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_us)
+int saakm_server_apply_all(unsigned int runtime_us, unsigned int period_us)
 {
 	int cpu, ret = 0;
 
@@ -85,7 +73,7 @@ u64 saakm_server_bw(const struct cpumask *cpus)
 }
 
 /* Time that the CPU idled was there for the taking: see dl_server_update_idle_time(). */
-static void saakm_server_idle_time(struct rq *rq, s64 delta_ns)
+void saakm_server_idle_time(struct rq *rq, s64 delta_ns)
 {
 	struct sched_dl_entity *dl_se = &rq->saakm.server;
 

@@ -56,16 +56,6 @@ static __always_inline bool saakm_change_ok(const struct task_struct *p,
 	return !srq;
 }
 
-static noinline __cold int saakm_refuse_change(struct task_struct *p, enum saakm_state next,
-					       int cpu, const struct saakm_rq *srq)
-{
-	saakm_violation(SAAKM_EXIT_WRONG_TRANSITION, p->saakm.policy, p,
-			"change_state(%s, cpu %d): %s",
-			(unsigned int)next < SAAKM_NR_STATES ? saakm_state_names[next] : "?",
-			cpu, saakm_explain(p, next, cpu, srq));
-	return -EINVAL;
-}
-
 static __always_inline int saakm_apply_change(struct rq *rq, struct task_struct *p,
 					      enum saakm_state next, struct saakm_rq *srq)
 {
