@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -145,6 +146,9 @@ void start_scheduler(void)
 
 	if (!is_sched_ext())
 		return;
+	/* scx_lavd asks there what the kernel knows. */
+	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	snprintf(path, sizeof(path), "/%s", scheduler());
 	pid = fork();
 	if (!pid) {
