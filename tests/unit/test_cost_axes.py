@@ -2,18 +2,15 @@
 """Scaling axes, goals, flame graphs and Markdown of saakm cost, without a guest."""
 
 import io
-import json
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 from rich.console import Console
 
 from saakm import crates, initramfs, paths, peers
-from saakm.cost import curves, flame, goals
+from saakm.cost import curves, flame, goals, markdown, where
 from saakm.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
-from saakm.cost.measure import Conditions, Row, as_json, machine
+from saakm.cost.measure import Conditions, Row, machine
 from saakm.cost.operations import chosen_schedulers, refuse_runnable
 from saakm.cost.target import find_target
 from saakm.cost.where import Profile, Symbols, by_stack
@@ -123,19 +120,20 @@ def test_curves_repeat_to_the_byte(tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_markdown_has_a_section_a_run(tmp_path):
-    files = []
-    for number, rows in enumerate(([row("sched_fifo"), row(instructions=1600.0)], ALONG)):
-        files.append(tmp_path / f"{number}.json")
-        files[-1].write_text(json.dumps(as_json(rows)))
-    page = tmp_path / "page.md"
-    subprocess.run([sys.executable, "-m", "saakm.cost.markdown", page, *files], check=True,
-                   env={"PYTHONPATH": str(paths.REPO / "src")})
-    text = page.read_text()
-    assert "| yield | 1,500 | 1,600 (+6.7%) |" in text and "| fifo (FIFO) | 1,500 | 1,500 | 1,501 |" in text
-    assert "**no**" in text
-    for image in ("page-operations.svg", "page-runnable.svg"):
-        assert f"({image})" in text and (tmp_path / image).exists()
+def test_markdown(tmp_path):
+    for rows, kind, line in (([row("sched_fifo"), row(instructions=1600.0)], "operations",
+                              "| yield | 1,500 | 1,600 (+6.7%) |"),
+                             (ALONG, "runnable", "| fifo (FIFO) | 1,500 | 1,500 | 1,501 |")):
+        markdown.write(tmp_path / "page.md", rows)
+        text = (tmp_path / "page.md").read_text()
+        assert line in text and f"(page-{kind}.svg)" in text
+        assert (tmp_path / f"page-{kind}.svg").exists()
+
+
+def test_markdown_has_the_command_of_its_figures():
+    assert markdown.command(ALONG) == (
+        "saakm cost --axis runnable --values 2,100,10000 --op yield,pipe --schedulers fifo,prio --cpus 1 --json"
+    )
 
 
 # --- by function ---
@@ -155,6 +153,15 @@ def test_a_profile_knows_what_functions_cost_with_their_callees():
     profile = Profile("fifo", "pipe", {("a", "b"): 10.0, ("a",): 1.0, ("b", "a", "b"): 4.0})
     assert profile.functions == {"b": 14.0, "a": 1.0} and profile.instructions == 15.0
     assert profile.with_callees == {"a": 15.0, "b": 14.0}
+
+
+def test_profiles_come_back_from_json():
+    stacks = {("main", "a"): 10.0, ("b",): 4.0}
+    profiles = [Profile("fifo", "pipe", stacks), Profile("rr", "pipe", {("b",): 3.0})]
+    again = where.from_json(where.as_json(profiles))
+    assert [(p.scheduler, p.functions) for p in again] == [(p.scheduler, p.functions) for p in profiles]
+    assert where.table(again, 1) == [["a", "10.0", ""], ["(1 others)", "4.0", "3.0"],
+                                     ["all", "14.0", "3.0"]]
 
 
 def test_a_flame_graph_keeps_several_schedulers_apart():

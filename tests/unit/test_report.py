@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -70,9 +71,22 @@ def costs(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page(directory, costs, tmp_path_factory):
+def more_costs(tmp_path_factory):
+    """Along an axis, and by function."""
+    where = tmp_path_factory.mktemp("more")
+    rows = [row for row in baseline.read(COSTS).rows if (row.scheduler, row.operation) == ("fifo", "yield")]
+    rows = [replace(rows[0], runnable=runnable) for runnable in (0, 98)]
+    (where / "growth.json").write_text(json.dumps(as_json(rows)))
+    profile = [{"scheduler": "fifo", "operation": "pipe", "function": "__schedule",
+                "instructions": 412.0, "with_callees": 900.0}]
+    (where / "functions.json").write_text(json.dumps(profile))
+    return [where / "growth.json", where / "functions.json"]
+
+
+@pytest.fixture(scope="module")
+def page(directory, costs, more_costs, tmp_path_factory):
     file = tmp_path_factory.mktemp("page") / "report.html"
-    results = inputs.read([directory, costs])
+    results = inputs.read([directory, costs, *more_costs])
     file.write_text(html.render(results, "A title", results.base, [str(directory)]))
     return file
 
@@ -95,8 +109,8 @@ def test_a_browser_draws_every_plot(page):
     text = browse(page, "--dump-dom")
     plots = text.count('class="plot js-plotly-plot')
     drawn = re.search(r'data-drawn="(\d+)"', text)
-    # Two comparisons, two workloads, latencies, the cost. A plot is made of up to three layers.
-    assert plots == 6 and int(drawn[1]) >= plots
+    # Two comparisons, two workloads, latencies, the cost, a curve. A plot is made of up to three layers.
+    assert plots == 7 and int(drawn[1]) >= plots
     for words in ("A title", "fifo against eevdf", "hackbench-pipes", "Wakeup-99.9th", "within noise",
                   "did not end within 9 s", "saakm bench --rounds 4", "A &lt;/script&gt; CPU"):
         assert words in text, words
@@ -132,9 +146,13 @@ def test_nothing_is_fetched(page):
     assert own.count("<script>") == 1 and "@import" not in own
 
 
-def test_markdown_has_the_tables_and_the_commands(directory, costs):
-    text = markdown.render(inputs.read([directory, costs]), "scx_fifo")
-    assert "### fifo against scx_fifo" in text and "| **won** |" in text
+def test_markdown_has_the_tables_and_the_commands(directory, costs, more_costs, tmp_path):
+    markdown.write(tmp_path / "page.md", inputs.read([directory, costs, *more_costs]), "Title", "scx_fifo")
+    text = (tmp_path / "page.md").read_text()
+    assert text.startswith("# Title") and "| `__schedule` | 412.0 |" in text
+    for image in ("page-cost.svg", "page-growth.svg"):
+        assert f"({image})" in text and (tmp_path / image).exists()
+    assert "## fifo against scx_fifo" in text and "| **won** |" in text
     assert "| operation | eevdf | sched_fifo |" in text
     assert "saakm bench --rounds 4" in text and "dbench pipes-1 under fifo: did not end" in text
     assert "Amean  1" in text and "Hmean  wrk" in text

@@ -108,7 +108,7 @@ def _tell(rows: list[Row], out: Output) -> None:
     if out.pictures:
         (curves if varies else picture).draw(rows, out.pictures)
     if out.markdown:
-        markdown.write(out.markdown, [rows])
+        markdown.write(out.markdown, rows)
 
 
 def _where(target: Target, names: list[str], operations: list[str], conditions: Conditions,

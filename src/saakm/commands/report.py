@@ -17,7 +17,7 @@ def report(
     ],
     out: Annotated[Path, typer.Option("--out", help="The HTML file.")] = Path("report.html"),
     as_markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write this file instead.")
+        Path | None, typer.Option("--markdown", help="Write this file instead, and pictures beside it.")
     ] = None,
     base: Annotated[
         str, typer.Option("--base", help="Compare with this scheduler.", show_default="as in the first run")
@@ -26,17 +26,17 @@ def report(
 ) -> None:
     """Make a report that needs no network: tables, plots, the machine, the commands to repeat it."""
     results = inputs.read(sources)
-    if not results.figures and not results.costs:
+    if not (results.figures or results.cost_runs or results.profiles):
         raise SaakmError("there is nothing to report", "no run has succeeded in what was given",
                          "saakm bench --out DIR, or saakm cost --json >FILE")
     base = base or results.base
     _check_base(base, results)
-    target = as_markdown or out
-    text = (markdown.render(results, base) if as_markdown
-            else html.render(results, title, base, [str(path) for path in sources]))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text)
-    typer.echo(str(target))
+    if as_markdown:
+        markdown.write(as_markdown, results, title, base)
+    else:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(html.render(results, title, base, [str(path) for path in sources]))
+    typer.echo(str(as_markdown or out))
 
 
 def _check_base(base: str, results: inputs.Results) -> None:

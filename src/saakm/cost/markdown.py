@@ -1,41 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Figures as Markdown, with pictures in files beside it.
+"""Figures as Markdown, with pictures in files beside it."""
 
-    python -m saakm.cost.markdown OUT.md ROWS.json [ROWS.json ...]
-
-makes one page of what several runs of `saakm cost --json` have printed.
-"""
-
-import json
-import sys
 from pathlib import Path
 
-from . import curves, picture
+from . import curves, picture, where
 from .axes import AXES, axis_of
 from .goals import verdicts
 from .measure import Row
 from .operations import OPERATIONS
 from .show import by_operation, compared, compared_with
+from .where import Profile
+
+_TOP_FUNCTIONS = 40
 
 
-def write(path: Path, runs: list[list[Row]]) -> None:
-    """A section a run."""
+def write(path: Path, rows: list[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    sections = []
-    for rows in runs:
-        axis = axis_of(rows)
-        image = path.with_name(f"{path.stem}-{axis or 'operations'}.svg")
-        (curves if axis else picture).draw(rows, [image])
-        sections += [_along(rows, image.name) if axis else _operations(rows, image.name)]
-        if goals := _goals(rows):
-            sections.append(goals)
-    path.write_text("\n\n".join(sections) + "\n")
+    image = path.with_name(f"{path.stem}-{axis_of(rows) or 'operations'}.svg")
+    path.write_text("\n\n".join(section(rows, image)) + "\n")
 
 
-def _operations(rows: list[Row], image: str) -> str:
+def section(rows: list[Row], image: Path) -> list[str]:
+    """Of one run; draws the picture."""
+    axis = axis_of(rows)
+    (curves if axis else picture).draw(rows, [image])
+    parts = _along(rows) if axis else _operations(rows)
+    return [*parts, f"![the same as a picture]({image.name})", *_goals(rows),
+            f"```\n{command(rows)}\n```"]
+
+
+def _operations(rows: list[Row]) -> list[str]:
     meanings = [f"- `{name}`: {OPERATIONS[name].what}" for name in by_operation(rows)]
-    return "\n".join([f"## {heading(rows)}", "", operations(rows), "", *meanings, "",
-                      f"![instructions an operation]({image})"])
+    return [f"## {heading(rows)}", operations(rows), "\n".join(meanings)]
 
 
 def heading(rows: list[Row]) -> str:
@@ -47,48 +43,61 @@ def heading(rows: list[Row]) -> str:
 def operations(rows: list[Row]) -> str:
     """A line an operation, a column a scheduler."""
     schedulers = list(dict.fromkeys(row.scheduler for row in rows))
-    lines = [_line(["operation", *schedulers]), _rule(len(schedulers))]
+    lines = []
     for name, group in by_operation(rows).items():
         zero = compared_with(group)
         cells = {row.scheduler: compared(row, zero) for row in group}
-        lines.append(_line([name, *(cells.get(s, "") for s in schedulers)]))
-    return "\n".join(lines)
+        lines.append([name, *(cells.get(s, "") for s in schedulers)])
+    return _table(["operation", *schedulers], lines)
 
 
-def _along(rows: list[Row], image: str) -> str:
-    what = AXES[axis_of(rows)].what
-    lines = [f"## Instructions an operation, by {what}"]
+def _along(rows: list[Row]) -> list[str]:
+    parts = [f"## Instructions an operation, by {AXES[axis_of(rows)].what}"]
     for name, group in by_operation(rows).items():
         if not axis_of(group):
             continue
         values, figures = curves.table_of(group)
-        lines += ["", f"`{name}`: {OPERATIONS[name].what}", "",
-                  _line(["scheduler", *(f"{value:,}" for value in values)]), _rule(len(values))]
-        for scheduler, points in figures.items():
-            cells = [f"{points[v]:,.0f}" if v in points else "" for v in values]
-            lines.append(_line([curves.label(scheduler), *cells]))
-    return "\n".join([*lines, "", f"![instructions by {what}]({image})"])
+        lines = [[curves.label(s), *(f"{points[v]:,.0f}" if v in points else "" for v in values)]
+                 for s, points in figures.items()]
+        parts += [f"`{name}`: {OPERATIONS[name].what}",
+                  _table(["scheduler", *(f"{value:,}" for value in values)], lines)]
+    return parts
 
 
-def _goals(rows: list[Row]) -> str:
+def _goals(rows: list[Row]) -> list[str]:
     found = verdicts(rows)
-    if not found:
-        return ""
-    lines = [_line(["goal", "measured", "reached"]), "| --- | ---: | --- |"]
-    lines += [_line([v.goal, v.measured, "yes" if v.reached else "**no**"]) for v in found]
-    return "\n".join(lines)
+    lines = [[v.goal, v.measured, "yes" if v.reached else "**no**"] for v in found]
+    return [_table(["goal", "measured", "reached"], lines)] if found else []
 
 
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def functions(profiles: list[Profile]) -> list[str]:
+    parts = []
+    for operation, chosen in where.by_operation(profiles).items():
+        names = [p.scheduler for p in chosen]
+        lines = [[f"`{line[0]}`", *line[1:]] for line in where.table(chosen, _TOP_FUNCTIONS)]
+        parts += [f"## Where they go: `{operation}`, by function", _table(["function", *names], lines),
+                  f"```\nsaakm cost --where --op {operation} --schedulers {','.join(names)}\n```"]
+    return parts
 
 
-def _rule(numbers: int) -> str:
-    return _line(["---", *["---:"] * numbers])
+def command(rows: list[Row]) -> str:
+    """That makes these rows again."""
+    first, axis = rows[0], axis_of(rows)
+    words = ["saakm cost"]
+    words += [f"--axis {axis} --values {_list(AXES[axis].value(row) for row in rows)}"] if axis else []
+    words += [f"--op {_list(row.operation for row in rows)}",
+              f"--schedulers {_list(row.scheduler for row in rows)}"]
+    words += [f"--cpus {first.cpus}"] if axis != "cpus" else []
+    words += [f"--runnable {first.runnable}"] if first.runnable and axis != "runnable" else []
+    words += [f"--seeds {len(first.seeds)}"] if len(first.seeds) > 1 else []
+    words += ["--switches"] if first.switches else []
+    return " ".join([*words, "--json"])
 
 
-if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit("usage: python -m saakm.cost.markdown OUT.md ROWS.json [ROWS.json ...]")
-    out, *files = map(Path, sys.argv[1:])
-    write(out, [[Row(**row) for row in json.loads(file.read_text())] for file in files])
+def _list(values) -> str:
+    return ",".join(map(str, dict.fromkeys(values)))
+
+
+def _table(header: list[str], lines: list[list[str]]) -> str:
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *lines))

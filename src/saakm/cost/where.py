@@ -129,26 +129,48 @@ def as_json(profiles: list[Profile]) -> list[dict]:
     ]
 
 
+def from_json(rows: list[dict]) -> list[Profile]:
+    """Who called the functions is not in them."""
+    found: dict[tuple[str, str], dict] = {}
+    for row in rows:
+        stacks = found.setdefault((row["scheduler"], row["operation"]), {})
+        stacks[row["function"],] = row["instructions"]
+    return [Profile(*key, stacks) for key, stacks in found.items()]
+
+
+def by_operation(profiles: list[Profile]) -> dict[str, list[Profile]]:
+    operations = dict.fromkeys(p.operation for p in profiles)
+    return {name: [p for p in profiles if p.operation == name] for name in operations}
+
+
+def table(profiles: list[Profile], top: int) -> list[list[str]]:
+    """Of one operation: a function and its instructions under each scheduler; last: all."""
+    names = Counter()
+    for p in profiles:
+        for name, value in p.functions.items():
+            names[name] = max(names[name], value)
+    shown = [name for name, _ in names.most_common(top)]
+    rest = [p.instructions - sum(p.functions.get(name, 0) for name in shown) for p in profiles]
+    return [
+        *([name, *(_number(p.functions.get(name, 0)) for p in profiles)] for name in shown),
+        [f"({len(names) - len(shown)} others)", *map(_number, rest)],
+        ["all", *(_number(p.instructions) for p in profiles)],
+    ]
+
+
 def show(profiles: list[Profile], top: int, console: Console) -> None:
     """A table an operation, a column a scheduler."""
-    for operation in dict.fromkeys(p.operation for p in profiles):
-        chosen = [p for p in profiles if p.operation == operation]
-        table = Table(title=f"{operation}: instructions by function", title_justify="left")
-        table.add_column("function")
+    for operation, chosen in by_operation(profiles).items():
+        shown = Table(title=f"{operation}: instructions by function", title_justify="left")
+        shown.add_column("function")
         for p in chosen:
-            table.add_column(p.scheduler, justify="right")
-        names = Counter()
-        for p in chosen:
-            for name, value in p.functions.items():
-                names[name] = max(names[name], value)
-        shown = [name for name, _ in names.most_common(top)]
-        for name in shown:
-            table.add_row(name, *(_number(p.functions.get(name, 0)) for p in chosen))
-        rest = [p.instructions - sum(p.functions.get(name, 0) for name in shown) for p in chosen]
-        table.add_row(f"({len(names) - len(shown)} others)", *map(_number, rest))
-        table.add_section()
-        table.add_row("all", *(_number(p.instructions) for p in chosen))
-        console.print(table)
+            shown.add_column(p.scheduler, justify="right")
+        *functions, total = table(chosen, top)
+        for line in functions:
+            shown.add_row(*line)
+        shown.add_section()
+        shown.add_row(*total)
+        console.print(shown)
 
 
 def _number(value: float) -> str:

@@ -9,10 +9,14 @@ from ..bench import show
 from ..bench import table as kernel_table
 from ..bench.figures import Figure, schedulers
 from ..bench.figures import tables as by_title
-from ..cost.show import compared_with
+from ..cost import where
+from ..cost.axes import AXES, axis_of
+from ..cost.operations import OPERATIONS
+from ..cost.show import by_operation, compared_with
 from . import plots, tables
 from .inputs import Results
 
+_TOP_FUNCTIONS = 40
 _TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 
@@ -39,6 +43,8 @@ def _content(results: Results, base: str) -> dict[str, Any]:
         "rule": show.RULE,
         "meanings": show.meanings(results.figures),
         "cost": _cost(results),
+        "curves": _curves(results),
+        "functions": _functions(results),
         "environment": tables.environment_rows(results.environments),
         "commands": tables.commands(results.environments),
         "failures": _failures(results),
@@ -62,6 +68,20 @@ def _cost(results: Results) -> dict[str, Any] | None:
     return {"base": base, "names": tables.cost_names(results.costs),
             "rows": tables.cost_rows(results.costs, base), "plot": plots.costs(results.costs),
             "cpus": results.costs[0].cpus}
+
+
+def _curves(results: Results) -> list[tuple[str, str]]:
+    """What it is, and its plot."""
+    return [
+        (f"{name}, by {AXES[axis_of(group)].what}: {OPERATIONS[name].what}", plots.curves(group))
+        for rows in results.cost_runs.values() if axis_of(rows)
+        for name, group in by_operation(rows).items() if axis_of(group)
+    ]
+
+
+def _functions(results: Results) -> list[tuple[str, list[str], list[list[str]]]]:
+    return [(operation, [p.scheduler for p in chosen], where.table(chosen, _TOP_FUNCTIONS))
+            for operation, chosen in where.by_operation(results.profiles).items()]
 
 
 def _failures(results: Results) -> list[tuple[str, str]]:

@@ -9,14 +9,17 @@ from pathlib import Path
 from ..bench import store
 from ..bench.figures import Figure, figures
 from ..bench.store import Record
+from ..cost.axes import axis_of
 from ..cost.measure import Row
+from ..cost.where import Profile, from_json
 from ..errors import SaakmError
 
 
 @dataclass
 class Results:
     figures: list[Figure] = field(default_factory=list)
-    costs: list[Row] = field(default_factory=list)
+    cost_runs: dict[str, list[Row]] = field(default_factory=dict)  # by the name of their file
+    profiles: list[Profile] = field(default_factory=list)
     environments: list[Record] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
 
@@ -24,6 +27,11 @@ class Results:
     def base(self) -> str:
         """What saakm bench compared with."""
         return self.environments[0]["schedulers"][0] if self.environments else ""
+
+    @property
+    def costs(self) -> list[Row]:
+        """Of operations, not along an axis."""
+        return [row for rows in self.cost_runs.values() if not axis_of(rows) for row in rows]
 
     @property
     def failures(self) -> list[Record]:
@@ -40,7 +48,7 @@ def read(paths: Iterable[Path]) -> Results:
         if path.is_dir() or path.suffix == ".jsonl":
             lines += store.read(path)
         else:
-            found.costs += _costs(path)
+            _add_costs(path, found)
     found.records = store.runs(lines)
     _refuse_mixture(found.records)
     found.environments = store.environments(lines)
@@ -48,13 +56,16 @@ def read(paths: Iterable[Path]) -> Results:
     return found
 
 
-def _costs(path: Path) -> list[Row]:
+def _add_costs(path: Path, found: Results) -> None:
     try:
         content = json.loads(path.read_text())
         # A baseline has its rows below what its kernel was.
         rows = content["rows"] if isinstance(content, dict) else content
-        return [Row(**row) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        if "function" in rows[0]:
+            found.profiles += from_json(rows)
+        else:
+            found.cost_runs[path.stem] = [Row(**row) for row in rows]
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise SaakmError(f"{path} has no results", str(error),
                          "name directories of saakm bench, or files of saakm cost --json") from error
 

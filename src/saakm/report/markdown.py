@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tables for a page of documentation, with the commands that made them."""
+"""A page of documentation, pictures beside it, with the commands that made the figures."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from ..bench import show
 from ..cost import markdown as costs
@@ -12,23 +13,30 @@ from .tables import Cell
 _BOLD = ("won", "lost")
 
 
-def render(results: Results, base: str) -> str:
+def write(path: Path, results: Results, title: str, base: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join([f"# {title}", *_parts(results, base, path)]) + "\n")
+
+
+def _parts(results: Results, base: str, page: Path) -> list[str]:
     own = [figure for figure in results.figures if not figure.latency]
     latencies = [figure for figure in results.figures if figure.latency]
-    parts = [*_costs(results), *_comparisons(own, base)]
+    parts = []
+    for name, rows in results.cost_runs.items():
+        parts += costs.section(rows, page.with_name(f"{page.stem}-{name}.svg"))
+    parts += [*costs.functions(results.profiles), *_comparisons(own, base)]
     if own:
-        parts += ["### Tables", _code(tables.kernel_tables(own, base))]
+        parts += ["## Applications: tables", _code(tables.kernel_tables(own, base))]
     if latencies:
-        parts += ["### Latencies", _code(tables.kernel_tables(latencies, base))]
-    parts += _origin(results)
-    return "\n\n".join(parts) + "\n"
+        parts += ["## Latencies", _code(tables.kernel_tables(latencies, base))]
+    return parts + _origin(results)
 
 
 def _comparisons(found: list, base: str) -> list[str]:
     parts = []
     for comparison in tables.comparisons(found, base):
         result = comparison.result
-        parts += [f"### {result.scheduler} against {result.base}",
+        parts += [f"## {result.scheduler} against {result.base}",
                   _table(tables.header(result), [[_cell(c) for c in row] for row in comparison.rows]),
                   comparison.sentence]
     if parts:
@@ -36,22 +44,16 @@ def _comparisons(found: list, base: str) -> list[str]:
     return parts
 
 
-def _costs(results: Results) -> list[str]:
-    if not results.costs:
-        return []
-    return [f"### {costs.heading(results.costs)}", costs.operations(results.costs)]
-
-
 def _origin(results: Results) -> list[str]:
     parts = []
     if failures := results.failures:
         names = dict.fromkeys(f"{r['workload']} {r['variant']} under {r['scheduler']}: "
                               f"{r['error'].splitlines()[0]}" for r in failures)
-        parts += ["### Did not run", "\n".join(f"- {name}" for name in names)]
+        parts += ["## Did not run", "\n".join(f"- {name}" for name in names)]
     if results.environments:
         rows = [list(row) for row in tables.environment_rows(results.environments)]
         commands = "\n".join(tables.commands(results.environments))
-        parts += ["### Where and how", _table(["", ""], rows), _code(commands)]
+        parts += ["## Where and how", _table(["", ""], rows), _code(commands)]
     return parts
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from ..bench.figures import Figure, Tally, schedulers
 from ..bench.picture import color
 from ..bench.stats import LOST, WON
+from ..cost import curves as cost_curves
+from ..cost.axes import AXES, axis_of
 from ..cost.measure import Row
 from ..cost.show import by_operation
 from .tables import cost_names
@@ -83,6 +85,23 @@ def costs(rows: Sequence[Row]) -> str:
         "yaxis": {"autorange": "reversed", "automargin": True},
         "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
         "margin": {"t": 40, "b": 60},
+    }
+    return _json(traces, layout)
+
+
+def curves(rows: list[Row]) -> str:
+    """Of one operation along an axis, over logarithms; the cost from zero."""
+    _, figures = cost_curves.table_of(rows)
+    names = list(figures)
+    traces = [
+        {"type": "scatter", "mode": "lines+markers", "name": cost_curves.label(name),
+         "x": list(points), "y": list(points.values()), "line": {"color": color(name, names)}}
+        for name, points in figures.items()
+    ]
+    layout = {
+        "height": 380, "margin": {"t": 30, "b": 60},
+        "xaxis": {"type": "log", "title": {"text": AXES[axis_of(rows)].what}},
+        "yaxis": {"rangemode": "tozero", "title": {"text": "instructions"}, "automargin": True},
     }
     return _json(traces, layout)
 
