@@ -310,7 +310,10 @@ struct saakm_module_routines {
 	 *
 	 * @cgroup is its id (that of task_dfl_cgroup() of its threads), @weight
 	 * from 1 to 10000. Called for cgroups whose cpu.saakm.policy, own or
-	 * inherited, is this policy, before their threads come. Default: nothing.
+	 * inherited, is this policy, before their threads come. One that is
+	 * made later has 100 until this says otherwise. A policy that replaces
+	 * another is not told again: it takes the weights over in migrate_from.
+	 * Default: nothing.
 	 */
 	void (*cgroup_weight)(struct saakm_policy *policy, u64 cgroup, unsigned int weight);
 
