@@ -28,11 +28,7 @@ static struct task_struct *fifo_schedule(struct saakm_policy *policy,
 
 static int fifo_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(fifo_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
-	return 0;
+	return saakm_runqueues_init(&fifo_rq, SAAKM_RQ_FIFO, NULL);
 }
 
 static const struct saakm_module_routines fifo_routines = {

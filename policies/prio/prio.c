@@ -57,11 +57,7 @@ static struct task_struct *prio_schedule(struct saakm_policy *policy,
 
 static int prio_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(prio_rq, cpu), cpu, SAAKM_RQ_LIST, prio_order);
-	return 0;
+	return saakm_runqueues_init(&prio_rq, SAAKM_RQ_LIST, prio_order);
 }
 
 static const struct saakm_module_routines prio_routines = {

@@ -84,11 +84,7 @@ static void rr_balance(struct saakm_policy *policy, struct core_event *core)
 
 static int rr_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(rr_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
-	return 0;
+	return saakm_runqueues_init(&rr_rq, SAAKM_RQ_FIFO, NULL);
 }
 
 static const struct saakm_module_routines rr_routines = {

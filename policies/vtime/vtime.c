@@ -146,12 +146,7 @@ static struct task_struct *vtime_schedule(struct saakm_policy *policy,
 
 static int vtime_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(vtime_cpus, cpu).rq, cpu,
-				    SAAKM_RQ_RBTREE, vtime_order);
-	return 0;
+	return saakm_runqueues_init(&vtime_cpus.rq, SAAKM_RQ_RBTREE, vtime_order);
 }
 
 static const struct saakm_module_routines vtime_routines = {

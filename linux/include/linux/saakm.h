@@ -557,6 +557,24 @@ int saakm_runqueue_init(struct saakm_rq *rq, int cpu, enum saakm_rq_type type,
 			saakm_order_fn order);
 
 /**
+ * saakm_runqueues_init() - set up a runqueue on each CPU
+ * @rqs: per-CPU runqueue, or one in per-CPU data
+ * @type: see enum saakm_rq_type
+ * @order: needed for LIST and RBTREE, NULL for FIFO
+ *
+ * Return: 0 or -EINVAL.
+ */
+static inline int saakm_runqueues_init(struct saakm_rq __percpu *rqs, enum saakm_rq_type type,
+				       saakm_order_fn order)
+{
+	int cpu, ret = 0;
+
+	for_each_possible_cpu(cpu)
+		ret = ret ?: saakm_runqueue_init(per_cpu_ptr(rqs, cpu), cpu, type, order);
+	return ret;
+}
+
+/**
  * saakm_rq_first() - the thread that is first in order, or NULL
  * @rq: a runqueue
  *

@@ -41,12 +41,11 @@ static void bystanders_remove(unsigned int number)
 static int __init bystanders_init(void)
 {
 	unsigned int i;
-	int cpu, ret;
+	int ret;
 
 	if (count > MOST)
 		return -EINVAL;
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(bystanders_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
+	saakm_runqueues_init(&bystanders_rq, SAAKM_RQ_FIFO, NULL);
 	for (i = 0; i < count; i++) {
 		snprintf(policies[i].name, sizeof(policies[i].name), "bystander%u", i);
 		policies[i].routines = &bystanders_routines;

@@ -25,10 +25,7 @@ static struct task_struct *bad_schedule(struct saakm_policy *policy, struct core
 
 static int bad_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(badload_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
+	saakm_runqueues_init(&badload_rq, SAAKM_RQ_FIFO, NULL);
 	return strcmp(fault, "init") ? 0 : -EXDEV;
 }
 

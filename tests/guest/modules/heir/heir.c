@@ -64,11 +64,7 @@ static void heir_take_over(struct saakm_policy *policy, struct process_event *ev
 
 static int heir_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(heir_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
-	return 0;
+	return saakm_runqueues_init(&heir_rq, SAAKM_RQ_FIFO, NULL);
 }
 
 static const struct saakm_module_routines heir_routines = {

@@ -232,10 +232,7 @@ static void mis_balance(struct saakm_policy *policy, struct core_event *core)
 
 static int mis_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(misuser_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
+	saakm_runqueues_init(&misuser_rq, SAAKM_RQ_FIFO, NULL);
 	if (foreign_pid) {
 		struct pid *pid = find_get_pid(foreign_pid);
 

@@ -37,11 +37,7 @@ static struct task_struct *mover_schedule(struct saakm_policy *policy, struct co
 
 static int mover_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(mover_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
-	return 0;
+	return saakm_runqueues_init(&mover_rq, SAAKM_RQ_FIFO, NULL);
 }
 
 static const struct saakm_module_routines mover_routines = {

@@ -111,18 +111,11 @@ static struct task_struct *queues_schedule(struct saakm_policy *policy,
 static int queues_init(struct saakm_policy *policy)
 {
 	enum saakm_rq_type kind;
-	int cpu, ret;
 
 	by_nice = !strcmp(key, "nice");
 	is_fifo = !strcmp(type, "fifo");
 	kind = is_fifo ? SAAKM_RQ_FIFO : !strcmp(type, "list") ? SAAKM_RQ_LIST : SAAKM_RQ_RBTREE;
-	for_each_possible_cpu(cpu) {
-		ret = saakm_runqueue_init(&per_cpu(queues_cpus, cpu).rq, cpu, kind,
-					  is_fifo ? NULL : queues_order);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return saakm_runqueues_init(&queues_cpus.rq, kind, is_fifo ? NULL : queues_order);
 }
 
 static const struct saakm_module_routines queues_routines = {

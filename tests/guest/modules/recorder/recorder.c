@@ -251,12 +251,8 @@ CORE_EVENT(core_exit)
 
 static int rec_init(struct saakm_policy *policy)
 {
-	int cpu;
-
 	record(GROUP_POLICY, "init", -1);
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(recorder_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
-	return 0;
+	return saakm_runqueues_init(&recorder_rq, SAAKM_RQ_FIFO, NULL);
 }
 
 static void rec_free_metadata(struct saakm_policy *policy)

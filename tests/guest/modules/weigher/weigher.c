@@ -29,11 +29,7 @@ static void weigher_cgroup_weight(struct saakm_policy *policy, u64 cgroup, unsig
 
 static int weigher_init(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		saakm_runqueue_init(&per_cpu(weigher_rq, cpu), cpu, SAAKM_RQ_FIFO, NULL);
-	return 0;
+	return saakm_runqueues_init(&weigher_rq, SAAKM_RQ_FIFO, NULL);
 }
 
 static const struct saakm_module_routines weigher_routines = {
