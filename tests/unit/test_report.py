@@ -147,7 +147,7 @@ def test_nothing_is_fetched(page):
 
 
 def test_markdown_has_the_tables_and_the_commands(directory, costs, more_costs, tmp_path):
-    markdown.write(tmp_path / "page.md", inputs.read([directory, costs, *more_costs]), "Title", "scx_fifo")
+    markdown.write(tmp_path / "page.md", inputs.read([directory, costs, *more_costs]), "# Title", "scx_fifo")
     text = (tmp_path / "page.md").read_text()
     assert text.startswith("# Title") and "| `__schedule` | 412.0 |" in text
     for image in ("page-cost.svg", "page-growth.svg"):

@@ -22,9 +22,14 @@ def report(
     base: Annotated[
         str, typer.Option("--base", help="Compare with this scheduler.", show_default="as in the first run")
     ] = "",
+    notes: Annotated[
+        Path | None, typer.Option("--notes", help="Markdown to stand below the title, with --markdown.")
+    ] = None,
     title: Annotated[str, typer.Option("--title")] = "SaaKM: what schedulers cost and yield",
 ) -> None:
     """Make a report that needs no network: tables, plots, the machine, the commands to repeat it."""
+    if notes and not as_markdown:
+        raise SaakmError("--notes goes with --markdown", "they are Markdown", "add --markdown FILE")
     results = inputs.read(sources)
     if not (results.figures or results.cost_runs or results.profiles):
         raise SaakmError("there is nothing to report", "no run has succeeded in what was given",
@@ -32,7 +37,8 @@ def report(
     base = base or results.base
     _check_base(base, results)
     if as_markdown:
-        markdown.write(as_markdown, results, title, base)
+        heading = f"# {title}" + (f"\n\n{notes.read_text().strip()}" if notes else "")
+        markdown.write(as_markdown, results, heading, base)
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(html.render(results, title, base, [str(path) for path in sources]))

@@ -10,7 +10,7 @@ from ..bench import table as kernel_table
 from ..bench.figures import Figure, schedulers
 from ..bench.figures import tables as by_title
 from ..cost import where
-from ..cost.axes import AXES, axis_of
+from ..cost.axes import axis_of
 from ..cost.operations import OPERATIONS
 from ..cost.show import by_operation, compared_with
 from . import plots, tables
@@ -70,10 +70,10 @@ def _cost(results: Results) -> dict[str, Any] | None:
             "cpus": results.costs[0].cpus}
 
 
-def _curves(results: Results) -> list[tuple[str, str]]:
-    """What it is, and its plot."""
+def _curves(results: Results) -> list[tuple[str, str, str]]:
+    """A title, what it is, and its plot."""
     return [
-        (f"{name}, by {AXES[axis_of(group)].what}: {OPERATIONS[name].what}", plots.curves(group))
+        (f"{name}, by {axis_of(group)}", OPERATIONS[name].what, plots.curves(group))
         for rows in results.cost_runs.values() if axis_of(rows)
         for name, group in by_operation(rows).items() if axis_of(group)
     ]

@@ -13,9 +13,9 @@ from .tables import Cell
 _BOLD = ("won", "lost")
 
 
-def write(path: Path, results: Results, title: str, base: str) -> None:
+def write(path: Path, results: Results, heading: str, base: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join([f"# {title}", *_parts(results, base, path)]) + "\n")
+    path.write_text("\n\n".join([heading, *_parts(results, base, path)]) + "\n")
 
 
 def _parts(results: Results, base: str, page: Path) -> list[str]:

@@ -91,7 +91,7 @@ def costs(rows: Sequence[Row]) -> str:
 
 def curves(rows: list[Row]) -> str:
     """Of one operation along an axis, over logarithms; the cost from zero."""
-    _, figures = cost_curves.table_of(rows)
+    values, figures = cost_curves.table_of(rows)
     names = list(figures)
     traces = [
         {"type": "scatter", "mode": "lines+markers", "name": cost_curves.label(name),
@@ -100,7 +100,8 @@ def curves(rows: list[Row]) -> str:
     ]
     layout = {
         "height": 380, "margin": {"t": 30, "b": 60},
-        "xaxis": {"type": "log", "title": {"text": AXES[axis_of(rows)].what}},
+        "xaxis": {"type": "log", "title": {"text": AXES[axis_of(rows)].what},
+                  "tickvals": values, "ticktext": [f"{value:,}" for value in values]},
         "yaxis": {"rangemode": "tozero", "title": {"text": "instructions"}, "automargin": True},
     }
     return _json(traces, layout)
