@@ -28,8 +28,8 @@ def docs(
         typer.echo(lines.table())
         return
     target = (out or paths.CACHE / "docs").resolve()
-    # A warning is a link that leads nowhere, or worse.
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    # A warning is a link that leads nowhere, or worse. All pages anew: each has the list of all.
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-a", "-b", "html"]
     with meter("building the documentation"):
         run_logged([*command, str(DOCS), str(target)], paths.LOGS / "docs.log", "building the documentation")
     index = target / "index.html"
