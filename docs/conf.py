@@ -13,12 +13,12 @@ _, tree = source.default_tree()
 sys.path.insert(0, str(tree / "Documentation/sphinx"))
 
 project = "SaaKM"
-copyright = "GPL-2.0"
 html_theme = "furo"
 html_title = "SaaKM: schedulers as kernel modules"
 html_static_path = ["_static"]
 html_css_files = ["saakm.css"]
 html_show_sourcelink = False
+html_show_copyright = False
 extensions = ["myst_parser", "kerneldoc", "sphinx.ext.graphviz"]
 exclude_patterns = ["examples"]
 myst_heading_anchors = 4
@@ -39,7 +39,9 @@ def _read(app, page, text):
     # Of the command line there is one source, and it is not a page.
     if page == "reference/cli":
         command = [sys.executable, "-m", "typer", "saakm.cli", "utils", "docs", "--name", "saakm"]
-        text[0] += subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        # A list of half sentences; the page has its own table of contents.
+        text[0] += re.sub(r"\*\*Commands\*\*:\n.*?(?=\n## )", "", said, count=1, flags=re.S)
 
 
 def setup(app):
