@@ -11,6 +11,9 @@ from .process import run_logged
 
 SOURCES = paths.REPO / "peers"
 
+# Written here, each deciding as one of our policies does.
+OURS = ("scx_fifo", "scx_rr", "scx_steal", "scx_vtime")
+
 _RUST = ("clang-19", "libclang-19-dev", "llvm-19", "libelf-dev", "zlib1g-dev", "libbpf-dev",
          "libseccomp-dev", "libcap-dev", "pkg-config", "protobuf-compiler")
 _CLANG = (("BPF_CLANG", "clang-19"),)
@@ -28,15 +31,14 @@ def build(name: str) -> Path:
 
 
 def _build_ours(name: str) -> Path:
-    """peers/NAME, once for each content."""
-    source = SOURCES / name
-    files = [file for file in source.iterdir() if file.is_file()]
-    out = paths.CACHE / "peers" / f"{name}-{hash_files(files, source)[:16]}"
+    """peers/NAME.bpf.c, once for each content."""
+    files = [SOURCES / file for file in ("Makefile", "load.c", "scx.bpf.h", f"{name}.bpf.c")]
+    out = paths.CACHE / "peers" / f"{name}-{hash_files(files, SOURCES)[:16]}"
     if (out / name).exists() and not os.access(out, os.W_OK):
         return out / name  # in a guest, which sees the host's files and cannot lock them
     out.mkdir(parents=True, exist_ok=True)
     with locked(out / "lock"):
         if not (out / name).exists():
-            command = ["make", "-s", "-C", str(source), f"OUT={out}"]
+            command = ["make", "-s", "-C", str(SOURCES), f"NAME={name}", f"OUT={out}"]
             run_logged(command, paths.LOGS / f"{name}.log", f"building {name}")
     return out / name

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from saakm import paths, source
+from saakm.lines import lines_of_code
 
 CLASS = paths.LINUX / "kernel" / "sched" / "saakm"
 HEADERS = [
@@ -15,11 +16,6 @@ HEADERS = [
 ]
 # Iterators and module_*() macros evaluate their arguments twice all over the kernel.
 IGNORED = "MACRO_ARG_REUSE"
-
-
-def lines_of_code(path):
-    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
-    return sum(1 for line in text.splitlines() if line.split("//")[0].strip())
 
 
 SAFETY = [
@@ -55,7 +51,7 @@ def test_smallest_policy_fits_one_screen():
 
 @pytest.mark.parametrize(
     "path",
-    [*CLASS.glob("*.[ch]"), *HEADERS, *paths.POLICIES.glob("*/*.c")],
+    [*CLASS.glob("*.[ch]"), *HEADERS, *paths.POLICIES.glob("*/*.c"), *paths.REPO.glob("docs/examples/*/*.c")],
     ids=lambda path: path.name,
 )
 def test_checkpatch_has_nothing_to_say(path):

@@ -11,7 +11,6 @@ from ..kernel import hash_files
 from ..policies import policies
 
 EEVDF = "eevdf"
-PEERS = ("scx_fifo",)
 DEFAULT = "eevdf,scx_fifo,fifo"
 # As sched_getscheduler() says.
 _FAIR, _EXT, _SAAKM = 0, 7, 8
@@ -30,7 +29,7 @@ class Scheduler:
 
 
 def known() -> list[str]:
-    return [EEVDF, *PEERS, *policies()]
+    return [EEVDF, *peers.OURS, *policies()]
 
 
 def chosen_names(text: str) -> list[str]:
@@ -47,7 +46,7 @@ def find(name: str, saakmctl: str = "saakmctl") -> Scheduler:
     """Builds a peer that is not built yet. `saakmctl`: where the commands run."""
     if name == EEVDF:
         return Scheduler(name, (), _FAIR, "")
-    if name in PEERS:
+    if name in peers.OURS:
         program = peers.build(name)
         # For the workload's threads alone, as policies are.
         return Scheduler(name, (str(program), "-p"), _EXT, program.parent.name)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from .. import peers
 from ..bench import (
     environment,
     export,
@@ -114,8 +115,8 @@ def _packages(variants: list[Variant], known: dict[str, Workload], latency: bool
 def _run(vm: VmOptions, where: Where, variants: list[Variant], known: dict[str, Workload],
          names: list[str], kept: store.Store, rounds: int, warm_up: bool, latency: bool,
          boot_each: bool) -> Bench:
-    policies = [name for name in names if name != schedulers.EEVDF and name not in schedulers.PEERS]
-    ext = any(name in schedulers.PEERS for name in names)
+    policies = [name for name in names if name != schedulers.EEVDF and name not in peers.OURS]
+    ext = any(name in peers.OURS for name in names)
     place = OnHost(policies) if where is Where.HOST else InGuest(vm, policies, ext)
     found = [schedulers.find(name, place.saakmctl) for name in names]
     bench_ = Bench(place, known, latency, boot_each)

@@ -9,7 +9,7 @@ import typer
 
 from ..cost.axes import AXES
 from ..cost.operations import OPERATIONS
-from ..peers import CRATES
+from ..peers import CRATES, OURS
 
 _MOST_CPUS = 64
 _MOST_RUNNABLE = 10000
@@ -19,8 +19,8 @@ Op = Annotated[
 ]
 Schedulers = Annotated[
     str,
-    typer.Option("--schedulers", show_default="all but the last",
-                 help="Comma list: eevdf, sched_fifo, scx_fifo, policies; "
+    typer.Option("--schedulers", show_default="eevdf, sched_fifo, scx_fifo, all policies",
+                 help=f"Comma list: eevdf, sched_fifo, policies, {', '.join(OURS)}; "
                       f"{', '.join(CRATES)}, which are built from crates.io."),
 ]
 Axis = Annotated[

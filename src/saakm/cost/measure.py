@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from .. import initramfs, paths, peers
 from ..errors import SaakmError
-from .operations import CLASSES, PEERS
+from .operations import CLASSES
 from .target import Target, policy_files
 
 _RESULT = re.compile(r"^RESULT (\w+) ([\d.]+) (\d+)\s*$", re.M)
@@ -68,7 +68,7 @@ def as_json(rows: list[Row]) -> list[dict]:
 
 def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
     besides = list(conditions.besides)
-    own = scheduler not in (*CLASSES, *PEERS, *peers.CRATES, *besides)
+    own = scheduler not in (*CLASSES, *peers.OURS, *peers.CRATES, *besides)
     return besides + ([scheduler] if own else [])
 
 
@@ -90,7 +90,7 @@ def machine(target: Target, scheduler: str, operations: list[str],
     if conditions.switches:
         words.append("switches=1")
     places = {file.name: file for file in files}
-    if scheduler in (*PEERS, *peers.CRATES):
+    if scheduler in (*peers.OURS, *peers.CRATES):
         places |= initramfs.with_libraries(peers.build(scheduler))
     program = initramfs.compile_static(paths.GUEST_FILES / "cost")
     memory = 512 + conditions.runnable * _KIB_PER_THREAD // 1024

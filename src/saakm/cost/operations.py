@@ -9,7 +9,6 @@ from ..policies import policies
 
 # These need no module of ours.
 CLASSES = ("eevdf", "sched_fifo")
-PEERS = ("scx_fifo",)
 # These never elect a thread of low priority while one of higher priority is runnable.
 STRICT = ("sched_fifo", "prio")
 
@@ -64,8 +63,8 @@ def chosen_operations(text: str, cpus: int) -> list[str]:
 
 def chosen_schedulers(text: str, patched: bool) -> list[str]:
     """Of a comma list; all that are at hand when it is empty."""
-    ours = [*CLASSES, *PEERS, *policies()] if patched else list(CLASSES)
-    known = [*ours, *peers.CRATES]
+    ours = [*CLASSES, "scx_fifo", *policies()] if patched else list(CLASSES)
+    known = [*dict.fromkeys([*ours, *peers.OURS, *peers.CRATES])]
     names = _words(text) or ours
     for name in names:
         if name not in known:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scx_fifo [-p] [COMMAND ARG...]
+ * NAME [-p] [COMMAND ARG...]
  *
- * Loads the scheduler in scx_fifo.bpf.c, runs COMMAND in SCHED_EXT (or, without
+ * Loads the scheduler in NAME.bpf.c, runs COMMAND in SCHED_EXT (or, without
  * one, says "ready" and waits for a signal), unloads. -p: for threads alone that
  * chose SCHED_EXT, not for all fair ones. Exit status: the command's; 125 when
  * the scheduler could not be loaded or was ejected.
@@ -24,19 +24,20 @@
 /* The compiled scheduler, inside this program. */
 __asm__(".section .rodata\n"
 	".balign 8\n"
-	"scheduler_begin: .incbin \"scx_fifo.bpf.o\"\n"
+	"scheduler_begin: .incbin \"" NAME ".bpf.o\"\n"
 	"scheduler_end:\n"
 	".previous");
 extern const char scheduler_begin[], scheduler_end[];
 
 static void quit(const char *what)
 {
-	fprintf(stderr, "scx_fifo: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, NAME ": %s: %s\n", what, strerror(errno));
 	exit(FAILED);
 }
 
 static struct bpf_link *load(const char *name, const char *other)
 {
+	struct bpf_program *program;
 	struct bpf_object *object;
 	struct bpf_link *link;
 
@@ -44,6 +45,10 @@ static struct bpf_link *load(const char *name, const char *other)
 	if (!object)
 		quit("opening the scheduler");
 	bpf_map__set_autocreate(bpf_object__find_map_by_name(object, other), false);
+	bpf_object__for_each_program(program, object) {
+		if (strstr(bpf_program__section_name(program), "/sleepable/"))
+			bpf_program__set_flags(program, BPF_F_SLEEPABLE);
+	}
 	if (bpf_object__load(object))
 		quit("loading the scheduler");
 	link = bpf_map__attach_struct_ops(bpf_object__find_map_by_name(object, name));
@@ -105,13 +110,13 @@ int main(int argc, char **argv)
 	struct bpf_link *link;
 	int status = 0;
 
-	link = partial ? load("fifo_partial", "fifo_full") : load("fifo_full", "fifo_partial");
+	link = partial ? load("partial", "full") : load("full", "partial");
 	if (*command)
 		status = run(command);
 	else
 		wait_for_signal();
 	if (!enabled()) {
-		fprintf(stderr, "scx_fifo: the kernel has ejected the scheduler\n");
+		fprintf(stderr, NAME ": the kernel has ejected the scheduler\n");
 		status = FAILED;
 	}
 	bpf_link__destroy(link);

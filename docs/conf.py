@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How Sphinx makes the site: saakm docs runs it."""
+
+import os
+import re
+import subprocess
+import sys
+
+from saakm import paths, source
+
+_, tree = source.default_tree()
+# The kernel's own reader of kernel-doc comments.
+sys.path.insert(0, str(tree / "Documentation/sphinx"))
+
+project = "SaaKM"
+html_theme = "furo"
+html_title = "SaaKM: schedulers as kernel modules"
+html_static_path = ["_static"]
+html_css_files = ["saakm.css"]
+html_show_sourcelink = False
+html_show_copyright = False
+extensions = ["myst_parser", "kerneldoc", "sphinx.ext.graphviz"]
+exclude_patterns = ["examples"]
+myst_heading_anchors = 4
+highlight_language = "none"
+graphviz_output_format = "svg"
+os.environ["KERNEL_DOC"] = str(tree / "scripts/kernel-doc")
+kerneldoc_bin = str(paths.REPO / "docs/kernel-doc")
+kerneldoc_srctree = str(paths.LINUX)
+kerneldoc_verbosity = 0
+
+
+# Pages of the repository that are none of the site: to be had as files.
+_ELSEWHERE = re.compile(r"\]\(((?:\.\./)+(?!how-to|explanation|reference|tutorial)[^)#]*\.(?:md|rst))\)")
+
+
+def _read(app, page, text):
+    text[0] = _ELSEWHERE.sub(r"](path:\1)", text[0])
+    # Of the command line there is one source, and it is not a page.
+    if page == "reference/cli":
+        command = [sys.executable, "-m", "typer", "saakm.cli", "utils", "docs", "--name", "saakm"]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        # A list of half sentences; the page has its own table of contents.
+        text[0] += re.sub(r"\*\*Commands\*\*:\n.*?(?=\n## )", "", said, count=1, flags=re.S)
+
+
+def setup(app):
+    app.connect("source-read", _read)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * inherits MILLISECONDS CPU free|pinned NICE...
+ *
+ * A hog for each nice value, of whatever class we are in ourselves, all on one
+ * CPU; free: after a while they may go where they like. Says how much CPU time
+ * each had, in us, counted from then on. We become fair ourselves, to be able to.
+ */
+#include "crowd.h"
+#include <sys/prctl.h>
+
+#define MOST 16
+
+static pid_t start(int cpu, int nice_value)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpriority(PRIO_PROCESS, 0, nice_value);
+	pin(0, cpu);
+	for (;;)
+		spin(1000);
+}
+
+static uint64_t used_us(pid_t pid)
+{
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock))
+		fail("process %d is gone", pid);
+	return now_ns(clock) / 1000;
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc - 4, cpu;
+	uint64_t before[MOST];
+	pid_t pids[MOST];
+	struct sched_param fair = {};
+	cpu_set_t all;
+
+	if (n < 1 || n > MOST)
+		fail("inherits MILLISECONDS CPU free|pinned NICE...");
+	limit_seconds(60);
+	cpu = atoi(argv[2]);
+	pin(0, 0);
+	for (int i = 0; i < n; i++)
+		pids[i] = start(cpu, atoi(argv[4 + i]));
+	if (sched_setscheduler(0, SCHED_OTHER, &fair))
+		die("SCHED_OTHER");
+	sleep_ms(300);
+	memset(&all, 0xff, sizeof(all));
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(argv[3], "free") && sched_setaffinity(pids[i], sizeof(all), &all))
+			die("sched_setaffinity");
+		before[i] = used_us(pids[i]);
+	}
+	sleep_ms(atoi(argv[1]));
+	for (int i = 0; i < n; i++)
+		printf("%llu\n", (unsigned long long)(used_us(pids[i]) - before[i]));
+	return 0;
+}

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The documentation: it builds, leads nowhere wrong, and says what the code says."""
+
+import re
+import shlex
+import subprocess
+
+import pytest
+import typer
+from documents import Block, all_blocks, blocks, names, pages, table, runners_of
+from markdown_it import MarkdownIt
+from test_report import browse
+
+from saakm import lines, paths, source
+from saakm.cli import app
+from saakm.commands.docs import docs
+from saakm.modules import build_saakmctl
+
+DOCS = paths.REPO / "docs"
+CLASS = paths.LINUX / "kernel/sched/saakm"
+HEADER = paths.LINUX / "include/linux/saakm.h"
+PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(paths.REPO)))
+OUR_COMMANDS = [
+    pytest.param(block, command, id=f"{block.where} {command[:40]}")
+    for block in all_blocks() for command in block.commands
+]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Warnings are errors."""
+    where = tmp_path_factory.mktemp("site")
+    docs(out=where, open_it=False, count=False)
+    return where
+
+
+# --- the site ---
+
+
+def test_every_page_is_there_and_has_its_place(site):
+    index = (site / "index.html").read_text()
+    for page in DOCS.rglob("*.md"):
+        target = page.relative_to(DOCS).with_suffix(".html")
+        assert (site / target).exists()
+        if page.parent != DOCS:
+            assert f'href="{target}"' in index, f"{target} is in no table of contents"
+
+
+def test_api_and_commands_are_in_it(site):
+    api = (site / "reference/api.html").read_text()
+    for name in re.findall(r"^EXPORT_SYMBOL_GPL\((\w+)\)", CLASS.joinpath("state.c").read_text(), re.M):
+        assert name in HEADER.read_text() and name in api or name == "saakm_transition_allowed"
+    for handler in re.findall(r"\(\*(\w+)\)\(struct saakm_policy", HEADER.read_text()):
+        assert f">{handler}<" in api, handler
+    cli = (site / "reference/cli.html").read_text()
+    for name in typer.main.get_command(app).commands:
+        assert f'id="saakm-{name}"' in cli, name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_shows_it(site, scheme, tmp_path):
+    picture = tmp_path / "page.png"
+    dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
+    browse(site / "explanation/thread.html", *dark, f"--screenshot={picture}")
+    from matplotlib import image
+
+    brightness = image.imread(picture)[..., :3].mean(axis=2)
+    paper = brightness[5, 600]
+    assert paper > 0.95 if scheme == "light" else paper < 0.15
+    # The diagram is there, and has the paper of its surroundings.
+    drawing = brightness[200:600, 420:1130]
+    assert 0.005 < (abs(drawing - paper) > 0.3).mean() < 0.2
+    assert "Life of a thread" in browse(site / "explanation/thread.html", "--dump-dom")
+
+
+def test_it_needs_no_network(site):
+    for page in site.rglob("*.html"):
+        loaded = re.findall(r'<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(https?:[^"]*)"', page.read_text())
+        assert not loaded, page
+
+
+# --- links ---
+
+
+def anchors(page):
+    """As GitHub and MyST make them of headings."""
+    tokens = MarkdownIt().enable("table").parse(page.read_text())
+    titles = [tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@PAGES
+def test_links_lead_somewhere(page):
+    for token in MarkdownIt().enable("table").parse(page.read_text()):
+        for child in token.children or []:
+            target = child.attrs.get("href", "") if child.type == "link_open" else ""
+            if not target or re.match(r"https?:", target):
+                continue
+            file, _, anchor = target.partition("#")
+            there = (page.parent / file).resolve() if file else page
+            assert there.exists(), target
+            assert not anchor or anchor in anchors(there), target
+
+
+# --- commands and code ---
+
+
+@PAGES
+def test_somebody_runs_the_commands(page):
+    if runners_of(page):
+        return
+    for block in blocks(page):
+        if not block.commands:
+            continue
+        assert block.mark, f"{block.where}: who runs these? See tests/documents.py"
+        for test in block.tests:
+            assert test.exists(), f"{block.where}: there is no {test}"
+        if block.mark.startswith("run by"):
+            texts = "".join(test.read_text() for test in block.tests)
+            for command in block.commands:
+                assert command.split()[1] in texts, f"{block.where}: {command}"
+
+
+@pytest.mark.parametrize("block, command", OUR_COMMANDS)
+def test_the_program_understands(block: Block, command):
+    program, *args = shlex.split(command.split(">")[0])
+    if program == "./saakm":
+        group = typer.main.get_command(app)
+        assert args[0] in group.commands, f"{block.where}: there is no 'saakm {args[0]}'"
+        # Fails as the program would, before it does anything.
+        group.commands[args[0]].make_context(args[0], args[1:])
+    elif program == "saakmctl":
+        usage = subprocess.run([build_saakmctl(), args[0], "--help"], capture_output=True, text=True)
+        assert usage.returncode == 0, usage.stderr
+        ours = args[1:args.index("--")] if "--" in args else args[1:]
+        for option in ours:
+            assert not option.startswith("--") or option in usage.stdout, option
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+def test_c_is_from_compiled_files():
+    quoted = [block for block in all_blocks() if block.info.split()[:1] == ["c"]]
+    assert len(quoted) > 9
+    for block in quoted:
+        file, _, place = block.info.removeprefix("c").strip().partition(":")
+        if place:
+            assert runners_of(block.page), f"{block.where}: who writes this into {file}?"
+            continue
+        assert file, f"{block.where}: of which file?"
+        source = words((paths.REPO / file).read_text())
+        for part in block.text.split("\n\n"):
+            assert words(part) in source, f"{block.where}: {file} has no\n{part}"
+
+
+def test_lines_are_what_is_counted():
+    assert lines.table() in (DOCS / "explanation/lines.md").read_text(), "./saakm docs --lines"
+
+
+# --- what pages say of the code ---
+
+
+def bits(table_name):
+    """{index: {bits}} of a table in state.c."""
+    text = CLASS.joinpath("state.c").read_text()
+    body = text[text.index(f" {table_name}["):].partition("{")[2].partition("};")[0]
+    return {key: set(re.findall(r"BIT\(SAAKM_(\w+)\)", value))
+            for key, value in re.findall(r"\[SAAKM_(\w+)\]\s*=\s*([^,]*),", body)}
+
+
+def test_diagram_is_the_table_of_the_kernel():
+    dot = (DOCS / "explanation/states.dot").read_text()
+    arrows = re.findall(r'^\t(\w+) -> (\w+) \[(style = dashed, )?label = "([^"]+)"\];', dot, re.M)
+    assert len(arrows) == dot.count("->")
+    kernel = {(source, to) for source, targets in bits("saakm_transitions").items() for to in targets}
+    assert len(kernel) == 16
+    assert {(source, to) for source, to, *_ in arrows} == kernel
+    handlers = bits("saakm_handler_states")
+    for _, to, dashed, label in arrows:
+        assert dashed or to in handlers[f"H_{label}"], label
+
+
+def test_contexts_are_those_of_the_header():
+    comments = re.findall(r"@(\w+):((?:(?!\*/).)*?)\[([PRBS])\]", HEADER.read_text(), re.S)
+    header = {name: letter for name, _, letter in comments}
+    handlers = set(re.findall(r"\(\*(\w+)\)\(struct saakm_policy", HEADER.read_text()))
+    page = {name: row[0].strip("[]") for row in table(DOCS / "explanation/locking.md", "# Which lock")
+            for name in names(row[2])}
+    assert page == {name: header[name] for name in handlers if name in header}
+    assert handlers - set(page) == {"getparam_attr"}
+
+
+def test_ported_callbacks_exist():
+    ours = set(re.findall(r"\(\*(\w+)\)\(struct saakm_policy", HEADER.read_text()))
+    ours |= {"task_size", "struct saakm_policy", ".name"}
+    _, tree = source.default_tree()
+    text = (tree / "kernel/sched/ext.c").read_text()
+    ext = text[text.index("struct sched_ext_ops {"):]
+    theirs = set(re.findall(r"\(\*(\w+)\)\(", ext[:ext.index("\n};")]))
+    rows = table(DOCS / "how-to/port-from-sched-ext.md", "## Callback by callback")
+    ported = {name for row in rows for name in names(row[0])}
+    assert len(rows) > 15 and ported <= theirs, ported - theirs
+    rows += table(DOCS / "how-to/port-from-enoki.md", "## Method by method")
+    for row in rows:
+        assert set(names(row[1])) <= ours, row
