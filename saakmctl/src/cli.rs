@@ -112,14 +112,14 @@ Examples:
 
 The file:
   [[policy]]
-  name = \"rr\"                            a policy that is installed, or: file = \"/x/rr.ko\"
-  params = { slice_us = 3000 }           parameters of its module
+  name = \"rr\"                            # installed; or elsewhere: file = \"/x/rr.ko\"
+  params = { slice_us = 3000 }           # parameters of its module
 
   [[assign]]
-  unit = \"nginx.service\"                 a service or slice of systemd's; or:
-  # user = \"alice\"                       all that she starts; a name or number
-  # cgroup = \"/jobs\"                     below /sys/fs/cgroup; made if there is none
-  policy = \"rr\"                          one of the above, or \"none\"
+  unit = \"nginx.service\"                 # a service or slice of systemd's; or:
+  # user = \"alice\"                       # all that she starts; a name or number
+  # cgroup = \"/jobs\"                     # below /sys/fs/cgroup; made if there is none
+  policy = \"rr\"                          # one of the above, or \"none\"
 
 A mistake anywhere, and nothing is done. Policies that are loaded already stay as they
 are; what is not in the file stays as it is. Units that start later and users who log

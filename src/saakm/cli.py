@@ -6,7 +6,22 @@ import sys
 
 import typer
 
-from .commands import bench, build, clean, cost, demo, dev, doctor, new, report, run, shell, test, trace
+from .commands import (
+    bench,
+    build,
+    clean,
+    cost,
+    demo,
+    dev,
+    doctor,
+    new,
+    package,
+    report,
+    run,
+    shell,
+    test,
+    trace,
+)
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -29,6 +44,7 @@ app.command(context_settings=test.CONTEXT)(test.test)
 app.command()(cost.cost)
 app.command()(bench.bench)
 app.command()(report.report)
+app.command()(package.package)
 app.command()(doctor.doctor)
 app.command()(clean.clean)
 
