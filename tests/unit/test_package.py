@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -75,7 +76,7 @@ def test_policies_are_dkms_sources(tmp_path):
     conf = contents(mine)[f"/usr/src/saakm-policy-my-own-{version()}/dkms.conf"].decode()
     assert 'BUILT_MODULE_NAME[0]="my_own"' in conf
     again, _ = json.loads(package(*asked, str(tmp_path / "again")))
-    assert open(again, "rb").read() == open(rr, "rb").read()
+    assert Path(again).read_bytes() == Path(rr).read_bytes()
 
 
 def test_saakmctl_comes_with_what_a_system_expects(ctl):

@@ -42,7 +42,7 @@ def _steps(kernel: Kernel, jobs: int | None) -> list[tuple[str, list[str]]]:
     make = make_command(kernel.build, jobs=jobs)
     script = "KBUILD_RUN_COMMAND=+$(srctree)/scripts/package/mkdebian"
     # The same tools as in the build, and no build number: else make would link again.
-    options = ' '.join(f'"{word}"' for word in make if "=" in word)
+    options = " ".join(f'"{word}"' for word in make if " " in word)
     packages = ["make", "-C", str(kernel.build), "-f", "debian/rules", "-o", "build-arch"]
     packages += [f"make-opts={options}", "KBUILD_VERBOSE=0", "binary-image", "binary-headers"]
     return [
@@ -59,6 +59,7 @@ def _run(kernel: Kernel, doing: str, command: list[str]) -> None:
         "KDEB_PKGVERSION": f"{release}-{version()}",
         "KDEB_SOURCENAME": "linux-saakm",
         "KDEB_CHANGELOG_DIST": "unstable",
+        "KDEB_COMPRESS": "gzip",  # xz saves 4 MB and takes 20 s
         "DEBFULLNAME": name,
         "DEBEMAIL": email,
     }
