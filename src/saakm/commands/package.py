@@ -27,7 +27,7 @@ def package(
     part: Annotated[Part, typer.Argument(help="What to package.")] = Part.all,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[POLICY]...", help="Only these policies, by name or directory."),
+        typer.Argument(metavar="POLICY", help="Only these policies, by name or directory."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="Where the packages go.")] = Path("packages"),
     jobs: Annotated[
@@ -35,15 +35,17 @@ def package(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the files as a list.")] = False,
 ) -> None:
-    """Make Debian packages: docs/how-to/install.md shows how they are used.
+    """Make Debian packages; docs/how-to/install.md shows how they are used.
 
-    kernel: linux-image and linux-headers of the base kernel. It fits virtual machines only: it has
-    no drivers for disks, and boots from a directory that the host shares by 9p or virtiofs. A
-    configuration for a real machine is not made here.
+    kernel: linux-image and linux-headers of the base kernel. For virtual
+    machines only: it has no drivers for disks, and boots from a directory that
+    the host shares. A configuration for a real machine is not made here.
 
-    policy: its source, which DKMS builds on the target for each kernel that has SaaKM.
+    policy: its source, which DKMS builds on the target for each kernel that
+    has SaaKM.
 
-    ctl: saakmctl, with manual pages, completions, and the unit that follows /etc/saakm.toml.
+    ctl: saakmctl, with manual pages, completions, and the unit that follows
+    /etc/saakm.toml.
     """
     sources = _chosen(part, names or [])
     made: list[Path] = []

@@ -42,7 +42,7 @@ def _steps(kernel: Kernel, jobs: int | None) -> list[tuple[str, list[str]]]:
     make = make_command(kernel.build, jobs=jobs)
     script = "KBUILD_RUN_COMMAND=+$(srctree)/scripts/package/mkdebian"
     # The same tools as in the build, and no build number: else make would link again.
-    options = " ".join(f'"{word}"' for word in make if " " in word)
+    options = " ".join(f'"{word}"' for word in make if "CC=" in word)
     packages = ["make", "-C", str(kernel.build), "-f", "debian/rules", "-o", "build-arch"]
     packages += [f"make-opts={options}", "KBUILD_VERBOSE=0", "binary-image", "binary-headers"]
     return [
