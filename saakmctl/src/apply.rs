@@ -190,7 +190,7 @@ fn load_policy(host: &Host, load: &Load, done: &mut Done) -> Result<u32, Failure
 
 /// systemd reads the generator's drop-ins anew, if they are to change. At boot it has them.
 fn refresh_systemd(host: &Host, config: &Config) -> Result<(), Failure> {
-    if !has_systemd(host) || dropin::wanted(config) == dropin::current(host) {
+    if !has_systemd(host) || dropin::wanted(host, config) == dropin::current(host) {
         return Ok(());
     }
     systemctl(&["daemon-reload"])

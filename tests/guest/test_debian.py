@@ -43,14 +43,13 @@ WantedBy=multi-user.target
 """
 # A line KEY VALUE for each thing that is asserted.
 LOOK = r"""
-# Here startup ends, but for this job: weights are then those of the units.
-timeout 60 systemctl is-system-running --wait >/dev/null & sleep 2
 policy_of() { sed -n 's/^name //p' $1; }
 main_pid() { systemctl show --property MainPID --value worker; }
 echo "release $(uname -r)"
 echo "pid1 $(cat /proc/1/comm) $(policy_of /proc/1/saakm)"
 echo "unit $(systemctl is-active saakm worker | xargs)"
 echo "worker $(policy_of /proc/$(main_pid)/saakm)"
+echo "weight $(cat /sys/fs/cgroup/system.slice/worker.service/cpu.weight)"
 echo "slice_us $(cat /sys/module/rr/parameters/slice_us)"
 echo "slice $(systemd-run --quiet --wait --pipe --slice=background.slice sed -n 's/^name //p' /proc/self/saakm)"
 echo "alice $(su --login alice --command "sed -n 's/^name //p' /proc/self/saakm")"
@@ -102,7 +101,7 @@ def test_a_service_runs_under_its_policy_after_a_reboot(packages, tmp_path):
     assert seen["unit"] == "active active"
     assert (seen["worker"], seen["restarted"]) == ("rr", "rr")
     assert (seen["slice"], seen["alice"]) == ("rr", "rr")
-    assert seen["slice_us"] == "3000"
+    assert (seen["slice_us"], seen["weight"]) == ("3000", "300")
     assert re.search(r"^status /system.slice/worker.service +rr +1$", said, re.M)
     # A mistake is told by its line, and leaves everything as it was.
     assert seen["bad"] == "1" and "line 15: unknown field `polcy`" in seen["why"]
