@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -59,8 +60,7 @@ def test_policies_are_dkms_sources(tmp_path):
     own.mkdir()
     (own / "my_own.c").write_text((paths.POLICIES / "fifo/fifo.c").read_text())
     (own / "Kbuild").write_text("obj-m := my_own.o\n")
-    asked = ["policy", "rr", str(own), "--json", "--out"]
-    rr, mine = json.loads(package(*asked, str(tmp_path / "out")))
+    rr, mine = json.loads(package("policy", "rr", str(own), "--json", "--out", str(tmp_path / "out")))
     assert fields(rr)["Package"] == "saakm-policy-rr"
     assert fields(rr)["Version"] == version()
     assert "dkms" in fields(rr)["Depends"]
@@ -75,7 +75,7 @@ def test_policies_are_dkms_sources(tmp_path):
     assert fields(mine)["Package"] == "saakm-policy-my-own"
     conf = contents(mine)[f"/usr/src/saakm-policy-my-own-{version()}/dkms.conf"].decode()
     assert 'BUILT_MODULE_NAME[0]="my_own"' in conf
-    again, _ = json.loads(package(*asked, str(tmp_path / "again")))
+    (again,) = json.loads(package("policy", "rr", "--json", "--out", str(tmp_path / "again")))
     assert Path(again).read_bytes() == Path(rr).read_bytes()
 
 
@@ -107,21 +107,34 @@ def test_bash_completes_commands_and_options(ctl):
     assert "--check" in completed("apply", "--")
 
 
-def test_the_example_is_a_good_file(ctl, tmp_path):
+@pytest.fixture
+def check(ctl, tmp_path):
+    """saakmctl apply --check, for a machine that has the user alice."""
     _, _, root = ctl
-    example = root / "usr/share/doc/saakmctl/examples/saakm.toml"
     (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/passwd").write_text("alice:x:1000:1000::/home/alice:/bin/sh\n")
 
-    def check(file):
+    def check(text):
+        file = tmp_path / "saakm.toml"
+        file.write_text(text)
         return subprocess.run(
             [root / "usr/bin/saakmctl", "apply", "--check", file],
             capture_output=True, text=True, env={**os.environ, "SAAKM_ROOT": str(tmp_path)},
         )
 
-    assert check(example).returncode == 0
-    bad = tmp_path / "bad.toml"
-    bad.write_text(example.read_text().replace("slice_us", "[slice_us"))
-    assert "line 7: " in check(bad).stderr
+    return check
+
+
+def test_what_we_show_is_a_good_file(ctl, check):
+    example = (ctl[2] / "usr/share/doc/saakmctl/examples/saakm.toml").read_text()
+    page = (paths.REPO / "docs/how-to/choose-per-cgroup.md").read_text()
+    (shown,) = re.findall(r"^```toml\n(.*?)^```$", page, re.M | re.S)
+    for text, assigns in ((example, 1), (shown, 3)):
+        done = check(text)
+        assert f"good; policies: 1, assignments: {assigns}" in done.stdout, done.stderr
+    assert "line 7: " in check(example.replace("slice_us", "[slice_us")).stderr
+    assert "no user 'bob'" in check(shown.replace("alice", "bob")).stderr
 
 
 def test_refusals_say_what_to_do(tmp_path):
