@@ -162,11 +162,38 @@ fn carry_out(
     }
     let names: Vec<&str> = loads.iter().map(|load| load.wanted.name.as_str()).collect();
     report.text = lines;
+    report.warnings.extend(other_params(host, config, &loads));
     report.fields.insert("loaded".into(), json!(names));
     report
         .fields
         .insert("assignments".into(), json!(assignments));
     Ok(report)
+}
+
+/// A policy that was loaded before may have other parameters than the file wants.
+fn other_params(host: &Host, config: &Config, loads: &[Load]) -> Vec<String> {
+    let policies = policy::read(host).unwrap_or_default();
+    let is_old = |wanted: &&Wanted| loads.iter().all(|load| load.wanted.name != wanted.name);
+    let mut found = Vec::new();
+    for wanted in config.policies.iter().filter(is_old) {
+        let name = &wanted.name;
+        let module = policy::named(&policies, name).map_or(name, |policy| &policy.module);
+        for (key, value) in wanted.params.iter().filter_map(|p| p.split_once('=')) {
+            let file = format!("sys/module/{module}/parameters/{key}");
+            match host.read(file).as_deref().map(str::trim) {
+                Ok(now)
+                    if now != value && (now, value) != ("Y", "1") && (now, value) != ("N", "0") =>
+                {
+                    found.push(format!(
+                        "{name} was loaded with {key}={now}, not {value}; \
+                         to load it anew: saakmctl unload {name}, then apply again"
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 fn load_policy(host: &Host, load: &Load, done: &mut Done) -> Result<u32, Failure> {
@@ -276,6 +303,21 @@ mod tests {
         assert_eq!(report.text, "/jobs: fifo, 0 threads\n");
         assert_eq!(cgroup::policy(&fake.host, "jobs").as_deref(), Some("fifo"));
         assert_eq!(run(&fake, &text).unwrap().status(), 0);
+    }
+
+    #[test]
+    fn other_parameters_of_a_loaded_policy_are_a_warning() {
+        let fake = FakeHost::with_policies();
+        for (key, value) in [("slice_us", "4000"), ("loud", "Y")] {
+            fake.write(
+                &format!("sys/module/fifo_mod/parameters/{key}"),
+                &format!("{value}\n"),
+            );
+        }
+        let text = format!("{FIFO}params = {{ slice_us = 3000, loud = true }}\n");
+        let warnings = run(&fake, &text).unwrap().warnings;
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].starts_with("fifo was loaded with slice_us=4000, not 3000;"));
     }
 
     #[test]
