@@ -59,7 +59,7 @@ def package(
         return
     for path in made:
         print(f"package  {path}")
-    print(f"Next, on the target, as root: apt install {' '.join(f'./{path.name}' for path in made)}")
+    print("Next: copy them to the target; there, as root: apt install ./*.deb")
 
 
 def _chosen(part: Part, words: list[str]) -> list[Path]:
