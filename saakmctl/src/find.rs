@@ -68,7 +68,7 @@ fn candidates(host: &Host, name: &str) -> Vec<PathBuf> {
         }
     }
     paths.push(host.cwd.join("policies").join(name).join(&file));
-    for sub in ["extra", "updates"] {
+    for sub in ["extra", "updates", "updates/dkms"] {
         let dir = host.path(format!("lib/modules/{}/{sub}", host.release));
         paths.push(dir.join(&file));
     }

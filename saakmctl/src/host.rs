@@ -74,14 +74,17 @@ pub enum Refused {
     Thread,
     /// The wish to eject a policy.
     Ejection,
+    /// A policy for a cgroup.
+    Cgroup,
 }
 
 /// How the kernel's sentences begin.
-const BEGINNINGS: [(Refused, &str); 4] = [
+const BEGINNINGS: [(Refused, &str); 5] = [
     (Refused::Policy, "load "),
     (Refused::Policy, "load:"),
     (Refused::Thread, "sched_setattr:"),
     (Refused::Ejection, "eject:"),
+    (Refused::Cgroup, "cgroup:"),
 ];
 
 /// A temporary root for tests.
@@ -176,18 +179,25 @@ mod tests {
     #[test]
     fn a_refused_policy_does_not_explain_a_refused_thread() {
         let fake = FakeHost::bare();
-        let kinds = [Refused::Policy, Refused::Thread, Refused::Ejection];
+        let kinds = [
+            Refused::Policy,
+            Refused::Thread,
+            Refused::Ejection,
+            Refused::Cgroup,
+        ];
         let about = |sentence| {
             fake.write("sys/kernel/saakm/last_error", sentence);
             kinds.map(|kind| fake.host.last_error(kind).is_some())
         };
-        let policy = [true, false, false];
+        let policy = [true, false, false, false];
         assert_eq!(about("load fifo: 64 policies are loaded"), policy);
         assert_eq!(about("load: a name has no blanks"), policy);
-        let thread = [false, true, false];
+        let thread = [false, true, false, false];
         assert_eq!(about("sched_setattr: no policy has the id 9"), thread);
-        let ejection = [false, false, true];
+        let ejection = [false, false, true, false];
         assert_eq!(about("eject: no policy is called x"), ejection);
+        let cgroup = [false, false, false, true];
+        assert_eq!(about("cgroup: no policy is called x"), cgroup);
     }
 
     #[test]

@@ -6,7 +6,13 @@
 // under emulation. Tests need that start-up for their own main.
 #![cfg_attr(not(test), no_main)]
 
+mod apply;
+mod assign;
 mod attr;
+mod cgroup;
+mod cli;
+mod config;
+mod dropin;
 mod dump;
 mod eject;
 mod exec;
@@ -22,6 +28,7 @@ mod ps;
 mod replace;
 mod report;
 mod set;
+mod status;
 mod text;
 mod topology;
 
@@ -30,212 +37,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::Parser;
 
 use crate::attr::Request;
+use crate::cli::{Cli, Command, Want};
 use crate::host::Host;
 use crate::report::Report;
-
-const EXAMPLES: &str = "\
-Examples:
-  saakmctl load fifo                     load policies/fifo/fifo.ko
-  saakmctl exec fifo -- make -j8         run a command under it
-  saakmctl set fifo --all-tasks 1234     give it a running process
-  saakmctl ps                            see its threads
-  saakmctl set fair --all-tasks 1234     give the process back to the kernel's default
-  saakmctl replace fifo fifo2            hand its threads to a better policy
-  saakmctl unload fifo2                  its threads go back by themselves
-
-POLICY is a name or an id from 'saakmctl list'; 'fair', 'other' and 'eevdf' mean
-SCHED_OTHER. With --json each command prints one document with the fields
-'warnings' and 'failures' besides its own.
-
-Exit status: 0 all went well, 1 something failed, 2 wrong usage. For 'exec': that of
-the command; 127 it was not found, 126 it could not be run, 125 saakmctl failed.";
-
-const LOAD_EXAMPLES: &str = "\
-Examples:
-  saakmctl load fifo
-  saakmctl load policies/fifo/fifo.ko slice_us=500
-
-A NAME is looked up as DIR/NAME.ko and DIR/NAME/NAME.ko for each DIR of the
-colon-separated $SAAKM_POLICIES, then as ./policies/NAME/NAME.ko, then in
-/lib/modules/$(uname -r)/{extra,updates}/NAME.ko.";
-
-const UNLOAD_EXAMPLES: &str = "\
-Example:
-  saakmctl unload fifo
-
-Works under load: threads of the policy go back to SCHED_OTHER.";
-
-const EJECT_EXAMPLES: &str = "\
-Examples:
-  saakmctl eject fifo
-  saakmctl eject fifo && saakmctl dump fifo && saakmctl unload fifo
-
-The kernel takes over from the policy at once, and its threads go back to SCHED_OTHER.
-It stays loaded, and its name taken, until it is unloaded: 'saakmctl list' and
-'saakmctl dump' show how it ended. The kernel itself ejects policies that are at fault.";
-
-const REPLACE_EXAMPLES: &str = "\
-Examples:
-  saakmctl replace fifo fifo2
-  saakmctl replace fifo build/fifo2.ko slice_us=500
-  saakmctl replace --keep fifo fifo2     leave the old module loaded, without threads
-
-The threads go from one to the other without a moment in SCHED_OTHER. If the new policy
-refuses, the old one goes on. NEW is looked up as by 'load'. The policies may have the
-same name, their modules may not.";
-
-const DUMP_EXAMPLES: &str = "\
-Examples:
-  saakmctl dump fifo
-  saakmctl dump fifo --json | jq '.history[] | select(.pid == 1234)'
-
-For an ejected policy it shows how things were when it was ejected. Times are those of
-'dmesg'. With --json it is the kernel's own object, with the history of all policies.";
-
-const EXEC_EXAMPLES: &str = "\
-Examples:
-  saakmctl exec fifo -- hackbench -l 1000
-  saakmctl exec lottery --param 10 --nice 5 -- stress-ng --cpu 4
-  saakmctl exec fair -- make
-
-What is left out (nice, reset-on-fork) stays as it is. Children inherit the policy.
-Exit status: that of the command; 127 it was not found, 126 it could not be run,
-125 saakmctl failed.";
-
-const SET_EXAMPLES: &str = "\
-Examples:
-  saakmctl set fifo 1234
-  saakmctl set lottery --param 10 --all-tasks 1234 1235
-  saakmctl set fair 1234
-
-What is left out (nice, param within the same policy, reset-on-fork) stays as it is.
-Says nothing when all went well.";
-
-const PS_EXAMPLES: &str = "\
-Examples:
-  saakmctl ps                  all threads of SaaKM
-  saakmctl ps 1234             all threads of a process, whatever schedules them
-  saakmctl ps --json | jq '.threads[] | select(.state == \"READY\")'";
-
-const TOPOLOGY_EXAMPLES: &str = "\
-Example:
-  saakmctl topology --json | jq '.cpus[0].levels'";
-
-/// Load SaaKM scheduling policies and give them threads
-#[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES)]
-struct Cli {
-    /// Print one JSON document instead of text
-    #[arg(long, global = true)]
-    json: bool,
-
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Show the loaded policies, in the order in which they elect
-    List,
-    /// Load a policy and print its id
-    #[command(after_help = LOAD_EXAMPLES)]
-    Load {
-        /// The policy's name, or its module file
-        #[arg(value_name = "NAME|FILE.ko")]
-        wanted: String,
-        /// Parameters for the module
-        #[arg(value_name = "PARAM=VALUE")]
-        params: Vec<String>,
-    },
-    /// Unload a policy
-    #[command(after_help = UNLOAD_EXAMPLES)]
-    Unload {
-        /// The policy's name, module or id
-        #[arg(value_name = "NAME")]
-        wanted: String,
-    },
-    /// Take a policy's threads from it, but leave it loaded
-    #[command(after_help = EJECT_EXAMPLES)]
-    Eject {
-        /// The policy's name or id
-        #[arg(value_name = "NAME")]
-        wanted: String,
-    },
-    /// Load a policy that takes the threads of another, and unload that
-    #[command(after_help = REPLACE_EXAMPLES)]
-    Replace {
-        /// Leave the old policy's module loaded
-        #[arg(long)]
-        keep: bool,
-        /// The loaded policy's name or id
-        #[arg(value_name = "OLD")]
-        old: String,
-        /// The new policy's name, or its module file
-        #[arg(value_name = "NEW|FILE.ko")]
-        new: String,
-        /// Parameters for the new module
-        #[arg(value_name = "PARAM=VALUE")]
-        params: Vec<String>,
-    },
-    /// Run a command under a policy
-    #[command(after_help = EXEC_EXAMPLES)]
-    Exec {
-        #[command(flatten)]
-        want: Want,
-        /// Start the command's children in SCHED_OTHER
-        #[arg(long)]
-        reset_on_fork: bool,
-        /// The command and its arguments
-        #[arg(value_name = "CMD", required = true, trailing_var_arg = true)]
-        command: Vec<OsString>,
-    },
-    /// Give running threads to a policy
-    #[command(after_help = SET_EXAMPLES)]
-    Set {
-        #[command(flatten)]
-        want: Want,
-        /// All threads of each process, also those it starts meanwhile
-        #[arg(long, short)]
-        all_tasks: bool,
-        /// Threads (with --all-tasks: processes)
-        #[arg(value_name = "PID", required = true, value_parser = clap::value_parser!(i32).range(1..))]
-        pids: Vec<i32>,
-    },
-    /// Show threads with their policy, state, CPU and time in that state
-    #[command(after_help = PS_EXAMPLES)]
-    Ps {
-        /// Processes [default: all threads of SaaKM]
-        #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-        pids: Vec<i32>,
-    },
-    /// Show all that the kernel knows of a policy, also of an ejected one
-    #[command(after_help = DUMP_EXAMPLES)]
-    Dump {
-        /// The policy's name or id
-        #[arg(value_name = "NAME")]
-        wanted: String,
-    },
-    /// Show the CPUs as policies see them
-    #[command(after_help = TOPOLOGY_EXAMPLES)]
-    Topology,
-}
-
-#[derive(Debug, Args)]
-struct Want {
-    /// A policy's name or id, or 'fair' for SCHED_OTHER
-    #[arg(value_name = "POLICY")]
-    policy: String,
-    /// The nice value, -20 to 19
-    #[arg(long, short, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(i32).range(-20..=19))]
-    nice: Option<i32>,
-    /// A number whose meaning the policy defines
-    #[arg(long, short, value_name = "N")]
-    param: Option<u32>,
-}
 
 /// Where the C library starts the program.
 #[cfg_attr(not(test), no_mangle)]
@@ -300,6 +107,10 @@ fn run(host: &Host, command: Command) -> Report {
         Command::Ps { pids } => ps::ps(host, &pids),
         Command::Dump { wanted } => dump::dump(host, &wanted),
         Command::Topology => topology::topology(host),
+        Command::Assign { policy, cgroups } => assign::assign(host, &policy, &cgroups),
+        Command::Apply { check, file } => apply::apply(host, &file, check),
+        Command::Status => status::status(host),
+        Command::Generate { directory } => dropin::generate(host, &directory),
     };
     result.unwrap_or_else(Report::failed)
 }
@@ -361,6 +172,7 @@ mod tests {
             "saakmctl eject",
             "saakmctl replace fifo",
             "saakmctl dump",
+            "saakmctl assign rr",
         ] {
             assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
         }

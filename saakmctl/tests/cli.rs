@@ -115,7 +115,7 @@ fn json_is_one_document_also_for_failures() {
 #[test]
 fn without_saakm_every_command_says_which_kernel_to_boot() {
     let root = without_saakm();
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 12] = [
         &["list"],
         &["load", "fifo"],
         &["unload", "fifo"],
@@ -125,6 +125,8 @@ fn without_saakm_every_command_says_which_kernel_to_boot() {
         &["set", "fifo", "1"],
         &["ps"],
         &["topology"],
+        &["status"],
+        &["assign", "fifo", "x.service"],
         &["exec", "fifo", "--", "true"],
     ];
     for args in commands {

@@ -16,6 +16,7 @@ from .commands import (
     docs,
     doctor,
     new,
+    package,
     report,
     run,
     shell,
@@ -45,6 +46,7 @@ app.command()(cost.cost)
 app.command()(bench.bench)
 app.command()(report.report)
 app.command()(docs.docs)
+app.command()(package.package)
 app.command()(doctor.doctor)
 app.command()(clean.clean)
 

@@ -105,11 +105,11 @@ def _kernel_arguments(
     ours += [f"saakm_{name}={value}" for name, value in environment.items()]
     ours += [f"saakm_mode={mode}"]
     if machine.accel != "kvm":
-        ours += _emulation_arguments(machine)
+        ours += emulation_arguments(machine)
     return [*keep, *ours, *machine.append]
 
 
-def _emulation_arguments(machine: Machine) -> list[str]:
+def emulation_arguments(machine: Machine) -> list[str]:
     """On a busy host a guest that calibrates its clocks is wrong by factors."""
     # Emulation hands the host's time stamp counter through, except where it counts instructions.
     khz = "1000000" if machine.deterministic else _host_tsc_khz()

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+//! /etc/saakm.toml: the policies of a machine, and who runs under them.
+//!
+//! A mistake is told with its line, before anything is done.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use crate::failure::Failure;
+use crate::host::Host;
+
+/// The file that every boot follows.
+pub const FILE: &str = "/etc/saakm.toml";
+
+/// Gives threads to the policy of the cgroup above.
+pub const NONE: &str = "none";
+
+/// What the file says.
+#[derive(Debug, PartialEq)]
+pub struct Config {
+    /// Which policies shall be there.
+    pub policies: Vec<Wanted>,
+    /// Who runs under them.
+    pub assigns: Vec<Assign>,
+}
+
+/// A policy that shall be loaded.
+#[derive(Debug, PartialEq)]
+pub struct Wanted {
+    /// Its name.
+    pub name: String,
+    /// Its module, if it is not to be looked for.
+    pub file: Option<String>,
+    /// Parameters of the module, as NAME=VALUE.
+    pub params: Vec<String>,
+    /// Where the file says so.
+    pub line: usize,
+}
+
+/// Somebody's policy.
+#[derive(Debug, PartialEq)]
+pub struct Assign {
+    /// Who.
+    pub target: Target,
+    /// The policy's name, or [`NONE`].
+    pub policy: String,
+    /// Where the file says so.
+    pub line: usize,
+}
+
+/// What has a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A service or slice of systemd's.
+    Unit(String),
+    /// A user, by number.
+    User(u32),
+    /// A directory below /sys/fs/cgroup.
+    Cgroup(String),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Unit(name) => write!(f, "{name}"),
+            Target::User(uid) => write!(f, "user {uid}"),
+            Target::Cgroup(path) => write!(f, "/{path}"),
+        }
+    }
+}
+
+impl Target {
+    /// The unit whose cgroup has the threads; None for a bare cgroup.
+    pub fn unit(&self) -> Option<String> {
+        match self {
+            Target::Unit(name) => Some(name.clone()),
+            Target::User(uid) => Some(format!("user-{uid}.slice")),
+            Target::Cgroup(_) => None,
+        }
+    }
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    policy: Vec<WrittenPolicy>,
+    #[serde(default)]
+    assign: Vec<Spanned<WrittenAssign>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPolicy {
+    name: Spanned<String>,
+    file: Option<String>,
+    #[serde(default)]
+    params: BTreeMap<String, Spanned<Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAssign {
+    unit: Option<Spanned<String>>,
+    user: Option<Spanned<Value>>,
+    cgroup: Option<Spanned<String>>,
+    policy: Spanned<String>,
+}
+
+/// A mistake, and at which byte of the text.
+type Fault = (usize, String);
+
+/// Where the file is.
+pub fn path(host: &Host, file: &Path) -> PathBuf {
+    if file == Path::new(FILE) {
+        host.path(&FILE[1..])
+    } else {
+        host.cwd.join(file)
+    }
+}
+
+/// Reads the file, and finds every mistake that can be found without the kernel.
+pub fn read(host: &Host, file: &Path) -> Result<Config, Failure> {
+    let text = std::fs::read_to_string(path(host, file)).map_err(|error| {
+        Failure::new(format!("cannot read {}", file.display()), error.to_string())
+            .hint("'saakmctl apply --help' shows a whole file")
+    })?;
+    let users = host.read("etc/passwd").unwrap_or_default();
+    parse(&text, &users).map_err(|(at, why)| mistake(file, line_at(&text, at), &why))
+}
+
+/// The failure for a mistake in a line of the file.
+pub fn mistake(file: &Path, line: usize, why: &str) -> Failure {
+    Failure::new(
+        format!("cannot use {}", file.display()),
+        format!("line {line}: {why}"),
+    )
+    .hint("mend that line; nothing was done. 'saakmctl apply --help' shows a whole file")
+}
+
+fn line_at(text: &str, at: usize) -> usize {
+    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+}
+
+fn parse(text: &str, users: &str) -> Result<Config, Fault> {
+    let written: Written = toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (at, error.message().replace('\n', ", "))
+    })?;
+    let mut names = HashSet::new();
+    let mut policies = Vec::new();
+    for policy in written.policy {
+        let wanted = wanted(text, policy)?;
+        if !names.insert(wanted.0.name.clone()) {
+            return Err((
+                wanted.1,
+                format!("policy '{}' is there twice", wanted.0.name),
+            ));
+        }
+        policies.push(wanted.0);
+    }
+    let mut targets = HashSet::new();
+    let mut assigns = Vec::new();
+    for entry in written.assign {
+        let (assign, at) = assigned(text, entry, users, &names)?;
+        if !targets.insert(assign.target.clone()) {
+            return Err((at, format!("{} is assigned twice", assign.target)));
+        }
+        assigns.push(assign);
+    }
+    Ok(Config { policies, assigns })
+}
+
+fn wanted(text: &str, written: WrittenPolicy) -> Result<(Wanted, usize), Fault> {
+    let at = written.name.span().start;
+    let name = written.name.into_inner();
+    if name.is_empty() || name == NONE || name.contains(['/', ' ']) {
+        return Err((at, format!("no policy can be called '{name}'")));
+    }
+    let mut params = Vec::new();
+    for (key, value) in written.params {
+        let at = value.span().start;
+        let value = match value.into_inner() {
+            Value::String(text) => text,
+            Value::Integer(number) => number.to_string(),
+            Value::Boolean(yes) => u8::from(yes).to_string(),
+            _ => return Err((at, format!("'{key}' must be a string, a number, or a bool"))),
+        };
+        params.push(format!("{key}={value}"));
+    }
+    let (line, file) = (line_at(text, at), written.file);
+    Ok((
+        Wanted {
+            name,
+            file,
+            params,
+            line,
+        },
+        at,
+    ))
+}
+
+fn assigned(
+    text: &str,
+    entry: Spanned<WrittenAssign>,
+    users: &str,
+    names: &HashSet<String>,
+) -> Result<(Assign, usize), Fault> {
+    let at = entry.span().start;
+    let entry = entry.into_inner();
+    let (target, at) = match (entry.unit, entry.user, entry.cgroup) {
+        (Some(unit), None, None) => (unit_of(&unit)?, unit.span().start),
+        (None, Some(user), None) => (user_of(&user, users)?, user.span().start),
+        (None, None, Some(path)) => (cgroup_of(&path)?, path.span().start),
+        _ => return Err((at, "[[assign]] needs one of unit, user, cgroup".to_owned())),
+    };
+    let policy = entry.policy.get_ref().clone();
+    if policy != NONE && !names.contains(&policy) {
+        let why = format!("no [[policy]] is called '{policy}'");
+        return Err((entry.policy.span().start, why));
+    }
+    let line = line_at(text, at);
+    Ok((
+        Assign {
+            target,
+            policy,
+            line,
+        },
+        at,
+    ))
+}
+
+fn unit_of(unit: &Spanned<String>) -> Result<Target, Fault> {
+    let name = unit.get_ref();
+    let is_name = |char: char| char.is_ascii_alphanumeric() || ":-_.\\@".contains(char);
+    let known = [".service", ".slice"].iter().any(|end| {
+        name.strip_suffix(end)
+            .is_some_and(|stem| !stem.is_empty() && stem.chars().all(is_name))
+    });
+    if !known {
+        let why = format!("'{name}' is not a unit NAME.service or NAME.slice");
+        return Err((unit.span().start, why));
+    }
+    Ok(Target::Unit(name.clone()))
+}
+
+fn user_of(user: &Spanned<Value>, users: &str) -> Result<Target, Fault> {
+    let fault = |why: String| Err((user.span().start, why));
+    match user.get_ref() {
+        Value::Integer(uid) => match u32::try_from(*uid) {
+            Ok(uid) => Ok(Target::User(uid)),
+            Err(_) => fault(format!("{uid} is no user's number")),
+        },
+        Value::String(name) => match uid_of(users, name) {
+            Some(uid) => Ok(Target::User(uid)),
+            None => fault(format!("/etc/passwd has no user '{name}'")),
+        },
+        _ => fault("a user is a name or a number".to_owned()),
+    }
+}
+
+fn uid_of(users: &str, name: &str) -> Option<u32> {
+    let mut rows = users.lines().map(|line| line.split(':'));
+    let mut row = rows.find(|row| row.clone().next() == Some(name))?;
+    row.nth(2)?.parse().ok()
+}
+
+fn cgroup_of(path: &Spanned<String>) -> Result<Target, Fault> {
+    match crate::cgroup::below_mount(path.get_ref()) {
+        Some(below) => Ok(Target::Cgroup(below)),
+        None => Err((
+            path.span().start,
+            format!("'{}' is no directory below /sys/fs/cgroup", path.get_ref()),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USERS: &str = "root:x:0:0:::\nalice:x:1000:1000::/home/alice:/bin/sh\n";
+
+    fn fault(text: &str) -> (usize, String) {
+        let (at, why) = parse(text, USERS).expect_err(text);
+        (line_at(text, at), why)
+    }
+
+    #[test]
+    fn a_whole_file() {
+        let text = r#"
+[[policy]]
+name = "rr"
+params = { slice_us = 3000, on_violation = "warn", loud = true }
+[[policy]]
+name = "mine"
+file = "/x/mine.ko"
+[[assign]]
+unit = "nginx.service"
+policy = "rr"
+[[assign]]
+user = "alice"
+policy = "mine"
+[[assign]]
+cgroup = "/sys/fs/cgroup/jobs/"
+policy = "none"
+"#;
+        let config = parse(text, USERS).unwrap();
+        let params = ["loud=1", "on_violation=warn", "slice_us=3000"];
+        assert_eq!(config.policies[0].params, params);
+        assert_eq!(config.policies[1].file.as_deref(), Some("/x/mine.ko"));
+        let who: Vec<String> = config
+            .assigns
+            .iter()
+            .map(|a| a.target.to_string())
+            .collect();
+        assert_eq!(who, ["nginx.service", "user 1000", "/jobs"]);
+        assert_eq!(config.assigns[1].target.unit().unwrap(), "user-1000.slice");
+        assert_eq!(config.assigns[2].line, 15);
+    }
+
+    #[test]
+    fn mistakes_have_a_line() {
+        let rr = "[[policy]]\nname = \"rr\"\n";
+        for (more, line, words) in [
+            ("[[polcy]]\n", 3, "polcy"),
+            ("nme = 1\n", 3, "nme"),
+            ("params = { a = 1.5 }\n", 3, "'a' must be"),
+            ("params = [\n", 3, ""),
+            ("[[policy]]\nname = \"rr\"\n", 4, "twice"),
+            ("[[policy]]\nname = \"none\"\n", 4, "none"),
+            (
+                "[[assign]]\npolicy = \"rr\"\n",
+                3,
+                "one of unit, user, cgroup",
+            ),
+            ("[[assign]]\nunit = \"a.service\"\n", 3, "policy"),
+            (
+                "[[assign]]\nunit = \"a.socket\"\npolicy = \"rr\"\n",
+                4,
+                "a.socket",
+            ),
+            (
+                "[[assign]]\nunit = \"../a.service\"\npolicy = \"rr\"\n",
+                4,
+                "not a unit",
+            ),
+            ("[[assign]]\nuser = \"bob\"\npolicy = \"rr\"\n", 4, "bob"),
+            ("[[assign]]\ncgroup = \"/\"\npolicy = \"rr\"\n", 4, "'/'"),
+            ("[[assign]]\nuser = 5\npolicy = \"fifo\"\n", 5, "fifo"),
+            (
+                "[[assign]]\nuser = 5\npolicy = \"rr\"\n[[assign]]\npolicy = \"none\"\nuser = 5\n",
+                8,
+                "twice",
+            ),
+        ] {
+            let (at, why) = fault(&format!("{rr}{more}"));
+            assert!(why.contains(words), "{more}: {why}");
+            assert_eq!(at, line, "{more}: {why}");
+        }
+    }
+}

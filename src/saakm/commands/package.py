@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm package: what a Debian machine needs to run policies."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import SaakmError
+from ..kernel import build_kernel
+from ..package.ctl import package_ctl
+from ..package.kernel import package_kernel
+from ..package.policy import package_policy
+from ..policies import find_policy, own_policies, policies
+
+
+class Part(StrEnum):
+    kernel = "kernel"
+    policy = "policy"
+    ctl = "ctl"
+    all = "all"
+
+
+def package(
+    part: Annotated[Part, typer.Argument(help="What to package.")] = Part.all,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="POLICY", help="Only these policies, by name or directory."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Where the packages go.")] = Path("packages"),
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", help="Parallel jobs; default: CPUs.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the files as a list.")] = False,
+) -> None:
+    """Make Debian packages; docs/how-to/install.md shows how they are used.
+
+    kernel: linux-image and linux-headers of the base kernel. For virtual
+    machines only: it has no drivers for disks, and boots from a directory that
+    the host shares. A configuration for a real machine is not made here.
+
+    policy: its source, which DKMS builds on the target for each kernel that
+    has SaaKM.
+
+    ctl: saakmctl, with manual pages, completions, and the unit that follows
+    /etc/saakm.toml.
+    """
+    sources = _chosen(part, names or [])
+    made: list[Path] = []
+    if part in (Part.kernel, Part.all):
+        made += package_kernel(build_kernel("base", jobs=jobs), out, jobs)
+    if part in (Part.ctl, Part.all):
+        made.append(package_ctl(out))
+    made += [package_policy(source, out) for source in sources]
+    if as_json:
+        print(json.dumps([str(path) for path in made], indent=2))
+        return
+    for path in made:
+        print(f"package  {path}")
+    print("Next: copy them to the target; there, as root: apt install ./*.deb")
+
+
+def _chosen(part: Part, words: list[str]) -> list[Path]:
+    if part not in (Part.policy, Part.all):
+        if words:
+            raise SaakmError(
+                f"'{part}' takes no policies", "it is one package", f"saakm package policy {words[0]}"
+            )
+        return []
+    chosen = [source for word in words if (source := find_policy(word))]
+    if words and not chosen:
+        raise SaakmError(
+            f"'{words[0]}' is no policy", "it means the kernel's own scheduler", "name a policy"
+        )
+    return chosen or [path for name in policies() if (path := find_policy(name))] + own_policies()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian packages: the kernel, policies as DKMS sources, saakmctl with its unit for systemd."""

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakmctl with manual pages, completions, and a unit that applies /etc/saakm.toml at boot."""
+
+import tempfile
+from pathlib import Path
+
+from .. import paths
+from ..errors import SaakmError
+from ..locks import locked
+from ..modules import build_saakmctl
+from ..process import run_logged
+from ..progress import meter
+from .debian import build_package
+
+NAME = "saakmctl"
+_SHARE = "root/usr/share"
+_COMPLETIONS = {
+    "saakmctl.bash": f"{_SHARE}/bash-completion/completions/saakmctl",
+    "_saakmctl": f"{_SHARE}/zsh/vendor-completions/_saakmctl",
+    "saakmctl.fish": f"{_SHARE}/fish/vendor_completions.d/saakmctl.fish",
+}
+_FILES = Path(__file__).parent / "files"
+
+
+def package_ctl(out: Path) -> Path:
+    program = build_saakmctl()
+    if not program:
+        raise SaakmError(
+            "saakmctl cannot be packaged", "this checkout has no saakmctl", "check out saakmctl/"
+        )
+    with tempfile.TemporaryDirectory(prefix="saakm-docs-") as scratch:
+        docs = Path(scratch)
+        _write_docs(docs)
+        files: dict[str, Path | str] = {place: docs / file for file, place in _COMPLETIONS.items()}
+        files |= {f"man/{page.name}": page for page in docs.glob("*.1")}
+        files["root/usr/bin/saakmctl"] = program
+        files["root/usr/lib/systemd/system-generators/saakm-generator"] = _FILES / "saakm-generator"
+        files["saakm.toml"] = _FILES / "saakm.toml"
+        with meter("packaging saakmctl"):
+            return build_package(NAME, "ctl", files, out)
+
+
+def _write_docs(directory: Path) -> None:
+    """From the same description of the command line that the program has."""
+    command = ["cargo", "run", "--locked", "--example", "docs", "--", str(directory)]
+    with locked(paths.CARGO / "lock"), meter("writing manual pages and completions"):
+        run_logged(
+            command,
+            paths.LOGS / "saakmctl-docs.log",
+            "writing manual pages and completions",
+            env={"CARGO_TARGET_DIR": str(paths.CARGO)},
+            cwd=paths.SAAKMCTL,
+        )
