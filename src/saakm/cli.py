@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from .commands import bench, build, clean, cost, demo, dev, doctor, new, report, run, shell, test, trace
+from .commands import bench, build, clean, cost, demo, dev, doctor, gdb, new, report, run, shell, test, trace
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(run.run)
 app.command()(dev.dev)
 app.command()(trace.trace)
 app.command()(shell.shell)
+app.command()(gdb.gdb)
 app.command()(build.build)
 app.command(context_settings=test.CONTEXT)(test.test)
 app.command()(cost.cost)

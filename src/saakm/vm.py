@@ -14,7 +14,6 @@ import os
 import select
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,8 @@ from typing import Self
 from . import kconfig, paths
 from .accel import check_accel, choose_accel
 from .errors import GuestDied, GuestHung, SaakmError
+from .gdb.monitor import tell
+from .gdb.running import announce, is_held
 from .kernel import Kernel, build_kernel
 from .modules import build_modules, build_saakmctl, module_file
 from .process import tail
@@ -206,6 +207,7 @@ class Guest:
         environment = {"path": str(paths.CARGO / "release")}
         environment |= {"rows": str(size.lines), "cols": str(size.columns)}
         command = qemu_command(self.machine, self.kernel.vmlinux, self.exchange, mode, environment)
+        announce(self.exchange, self.kernel.config, self.kernel.build)
         self._started = time.monotonic()
         with (self.exchange / "qemu.log").open("w") as errors:
             # Its own session, so that Ctrl-C reaches us and not QEMU; a shell needs the terminal.
@@ -255,10 +257,8 @@ class Guest:
     def _make_it_speak(self) -> None:
         """An NMI makes a hung kernel panic with the stacks of all CPUs."""
         try:
-            with socket.socket(socket.AF_UNIX) as monitor:
-                monitor.connect(str(self.exchange / "monitor"))
-                monitor.sendall(b"nmi\n")
-                self._qemu.wait(_NMI_SECONDS)
+            tell(self.exchange, "nmi")
+            self._qemu.wait(_NMI_SECONDS)
         except (OSError, subprocess.TimeoutExpired):
             pass  # then what it said before has to do
         self._qemu.kill()
@@ -282,6 +282,8 @@ class Guest:
     def _wait(self, finished, timeout: float, doing: str, copiers: list["_Copier"]) -> None:
         deadline = time.monotonic() + timeout
         while True:
+            if is_held(self.exchange):
+                deadline = time.monotonic() + timeout
             ended = not self._read_line(deadline)
             for copier in copiers:
                 copier.copy()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Symbols of the modules that are loaded, and of those that will be."""
+
+import glob
+import os
+
+import gdb
+from linux import modules, symbols, utils
+
+
+class ModuleSymbols(symbols.LxSymbols):
+    """Load the symbols of modules anew (done by itself when gdb starts and when one is loaded).
+
+Which file it is tells its build ID: policies of one name may have been built in several places."""
+
+    def load_module_symbols(self, module):
+        name = module["name"].string()
+        file = module_file(module)
+        if not file:
+            gdb.write(f"saakm: no file of module {name} in {os.environ['SAAKM_MODULES']}\n")
+            return
+        address = str(module["mem"][0]["base"]).split()[0]
+        sections = self._section_arguments(module, address)
+        if module["percpu"]:
+            sections += f" -s .data..percpu {int(module['percpu']):#x}"
+        gdb.execute(f"add-symbol-file {file} {sections}", to_string=True)
+        self.loaded_modules.append(name)
+
+
+def module_file(module):
+    name, note = module["name"].string(), _build_id_note(module)
+    for file in glob.glob(f"{os.environ['SAAKM_MODULES']}/**/{name}.ko", recursive=True):
+        with open(file, "rb") as content:
+            if note and note in content.read():
+                return file
+    return None
+
+
+def _build_id_note(module):
+    sections = module["sect_attrs"].dereference()
+    for i in range(int(sections["nsections"])):
+        section = sections["attrs"][i]
+        if section["battr"]["attr"]["name"].string() == ".note.gnu.build-id":
+            # A header of 16 bytes, and an SHA-1.
+            return bytes(gdb.selected_inferior().read_memory(int(section["address"]), 36))
+    return None
+
+
+def follow_modules():
+    command = ModuleSymbols()
+    # Before the kernel runs, there is no list.
+    if utils.gdb_eval_or_none("modules.next") or 0:
+        for module in modules.module_list():
+            command.load_module_symbols(module)
+    command.breakpoint = symbols.LoadModuleBreakpoint("do_init_module", command)
