@@ -24,6 +24,7 @@ def debug(guest: Running, commands: Sequence[str], batch: bool) -> int:
     build, exchange = Path(guest.build), Path(guest.exchange)
     environment = {**os.environ, "SAAKM_MODULES": str(build / "saakm-modules")}
     environment["SAAKM_GDB_SCRIPTS"] = str(kernel_scripts(build))
+    environment["SAAKM_SYMBOLS"] = str(exchange / "symbols")
     _listen(exchange)
     command = ["gdb", "-q", *(["-batch"] if batch else [])]
     for setting in _SETTINGS:

@@ -3,9 +3,10 @@
 
 import glob
 import os
+import subprocess
 
 import gdb
-from linux import modules, symbols, utils
+from linux import modules, symbols
 
 
 class ModuleSymbols(symbols.LxSymbols):
@@ -23,7 +24,7 @@ Which file it is tells its build ID: policies of one name may have been built in
         sections = self._section_arguments(module, address)
         if module["percpu"]:
             sections += f" -s .data..percpu {int(module['percpu']):#x}"
-        gdb.execute(f"add-symbol-file {file} {sections}", to_string=True)
+        gdb.execute(f"add-symbol-file {_at_zero(file, name)} {sections}", to_string=True)
         self.loaded_modules.append(name)
 
 
@@ -34,6 +35,14 @@ def module_file(module):
             if note and note in content.read():
                 return file
     return None
+
+
+def _at_zero(file, name):
+    """A copy whose sections all begin at 0: else gdb finds no variable (the linker leaves .data at 0x40)."""
+    os.makedirs(os.environ["SAAKM_SYMBOLS"], exist_ok=True)
+    copy = f"{os.environ['SAAKM_SYMBOLS']}/{name}.ko"
+    subprocess.run(["objcopy", "--change-section-address", ".data=0", file, copy], check=True)
+    return copy
 
 
 def _build_id_note(module):
@@ -48,8 +57,15 @@ def _build_id_note(module):
 
 def follow_modules():
     command = ModuleSymbols()
-    # Before the kernel runs, there is no list.
-    if utils.gdb_eval_or_none("modules.next") or 0:
+    if _kernel_runs():
         for module in modules.module_list():
             command.load_module_symbols(module)
     command.breakpoint = symbols.LoadModuleBreakpoint("do_init_module", command)
+
+
+def _kernel_runs():
+    """Its page tables are there, and its per-CPU data."""
+    try:
+        return int(gdb.parse_and_eval("system_state")) > 0
+    except gdb.error:
+        return False
