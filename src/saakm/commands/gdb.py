@@ -19,6 +19,9 @@ def gdb(
         list[str] | None, typer.Option("-ex", help="A command of gdb's; may be repeated.")
     ] = None,
     batch: Annotated[bool, typer.Option("--batch", help="Only these commands, then go on.")] = False,
+    wait: Annotated[
+        float, typer.Option("--wait", help="Seconds to wait until there is a guest.")
+    ] = 0.0,
     as_list: Annotated[bool, typer.Option("--list", help="Show the running guests.")] = False,
 ) -> None:
     """Stop a running guest in gdb, with the symbols of its kernel and modules.
@@ -33,7 +36,7 @@ def gdb(
         for guest in running_guests():
             print(guest)
         return
-    guest = choose_guest(pid)
+    guest = choose_guest(pid, wait)
     if not batch and not sys.stdin.isatty():
         raise SaakmError(
             "there is no terminal", "gdb is interactive", "saakm gdb --batch -ex COMMAND"

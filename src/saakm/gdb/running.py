@@ -17,6 +17,7 @@ from .monitor import tell
 _FILE = "guest.json"
 # While it is there, the guest may stand still, and nobody shall think that it hangs.
 _HELD = "held"
+_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,15 @@ def _check_monitor(exchange: Path) -> None:
         monitor.connect(str(exchange / "monitor"))
 
 
-def choose_guest(pid: int | None) -> Running:
-    guests = running_guests()
-    wanted = [guest for guest in guests if pid in (None, guest.pid)]
+def choose_guest(pid: int | None, patience: float = 0.0) -> Running:
+    """The guest of process `pid`, or the only one; waits so many seconds for one to come."""
+    deadline = time.monotonic() + patience
+    while True:
+        guests = running_guests()
+        wanted = [guest for guest in guests if pid in (None, guest.pid)]
+        if wanted or time.monotonic() > deadline:
+            break
+        time.sleep(_POLL_SECONDS)
     if len(wanted) == 1:
         return wanted[0]
     listed = "\n        ".join(map(str, guests))

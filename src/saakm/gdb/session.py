@@ -16,7 +16,12 @@ from .scripts import kernel_scripts
 
 _LOAD = paths.PACKAGE / "gdb" / "inside" / "load.py"
 # Before anything is read: no questions, no network.
-_SETTINGS = ("set debuginfod enabled off", "set pagination off", "set confirm off")
+_SETTINGS = (
+    "set debuginfod enabled off",
+    "set pagination off",
+    "set confirm off",
+    "set remotetimeout 60",  # of a guest on a busy machine
+)
 
 
 def debug(guest: Running, commands: Sequence[str], batch: bool) -> int:
