@@ -40,7 +40,7 @@ _STAMP = re.compile(r"^\[\s*\d+\.\d+\](?:\[\s*[TC]\d+\])?\s?")
 _END = re.compile(r"---\[ end |-\[ cut here ")
 
 # Register dumps: of use in the whole log, noise in an error message.
-_REGISTERS = re.compile(r"^(Code|R[A-Z0-9]{2}|FS|CS|CR2|PKRU|DR0|DR3|RSP): ")
+_REGISTERS = re.compile(r"^(Code|R(?!IP)[A-Z0-9]{2}|FS|CS|CR2|PKRU|DR0|DR3|RSP): ")
 _CPU_REPORT = re.compile(r"NMI backtrace for cpu ")
 
 MAX_LINES = 60
