@@ -15,7 +15,7 @@ def test_a_stall_is_found(checkout):  # noqa: F811
     reader.run("./saakm new stalls")
     reader.write_code(1)
     said = reader.run("./saakm run stalls --exact", status=1)
-    stalled = re.search(r"ejected \(stall\) in none: (hackbench/\d+) has been READY on CPU (\d)", said)
+    stalled = re.search(r"ejected \(stall\) in none: (\S+/\d+) has been READY on CPU (\d)", said)
     assert stalled, said
     with reader.start("./saakm run stalls --exact --cpus 2 --gdb") as again:
         try:

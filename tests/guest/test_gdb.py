@@ -12,7 +12,7 @@ from saakm import paths
 from saakm.errors import GuestDied
 from saakm.modules import build_modules
 
-from .support import load_policy, run_ok
+from .support import SYSFS, load_policy, run_ok
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(300)]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(paths.REPO / "src")}
@@ -37,6 +37,7 @@ def gdb(pid, *commands):
 def hogs(guest):
     """Six threads that never sleep, under fifo on two of four CPUs."""
     load_policy(guest, "fifo")
+    run_ok(guest, f"echo 1 >{SYSFS}/history")
     run_ok(guest, "for i in 1 2 3 4 5 6; do taskset -c 2,3 saakmctl exec fifo -- "
                   "sh -c 'while :; do :; done' >/dev/null 2>&1 & done; sleep 0.5")
     yield sorted(map(int, run_ok(guest, "pgrep -f 'while :'").split()))
@@ -63,6 +64,8 @@ def test_one_thread_and_variables_of_a_module(guest, hogs):
     assert f"state     {facts['state']} for" in said
     assert f"cpu       {facts['cpu']}," in said
     assert "allowed   CPUs 2-3" in said
+    assert re.search(r"^history   [\d.]+ BLOCKED -> READY on CPU \d in unblock_place$|"
+                     r"^history   [\d.]+ NOT_QUEUED -> READY on CPU \d in new_place$", said, re.M), said
     assert "$1 = -1" in said and "$2 = 2" in said
     assert re.search(r"^0x\w+ fifo ", said, re.M)
     assert "There is no thread 99999" in gdb(os.getpid(), "saakm-task 99999")
@@ -74,21 +77,23 @@ def _first_election():
     with saakm(*command.split()) as run:
         try:
             seen = gdb(run.pid, "break fifo_schedule", "continue", "p $lx_per_cpu(runqueues, 0).clock",
-                       "p *core", "info registers", "bt 3")  # fmt: skip
+                       "saakm-rqs", "info registers", "bt 3")  # fmt: skip
             assert "hit Breakpoint" in seen, seen
             out, err = run.communicate()
         finally:
             run.kill()
     assert run.returncode == 0 and "Time: " in out, err
-    return seen[seen.index("Breakpoint 1") :]
+    # Standard error, with the process's number, comes last.
+    return seen[seen.index("Breakpoint 1") : seen.index("saakm: gdb on guest")]
 
 
 def test_a_run_repeats_to_the_bit_up_to_a_breakpoint():
     first = _first_election()
-    assert "fifo.c:" in first and "saakm_ask" in first
+    assert "fifo.c:" in first and "saakm_ask" in first and "in the handler schedule" in first
     assert _first_election() == first
 
 
+@pytest.mark.long
 def test_exact_runs_are_the_same():
     """Without a debugger, but with the monitor that waits for one: to the nanosecond."""
     load = "for i in 1 2 3 4; do sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done' & done; wait"

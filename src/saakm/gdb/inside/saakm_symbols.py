@@ -14,8 +14,14 @@ class ModuleSymbols(symbols.LxSymbols):
 
 Which file it is tells its build ID: policies of one name may have been built in several places."""
 
+    addresses = {}
+
+    def invoke(self, argument, from_tty):
+        self.load_all_symbols()
+
     def load_module_symbols(self, module):
         name = module["name"].string()
+        self.addresses[name] = int(module["mem"][0]["base"])
         file = module_file(module)
         if not file:
             gdb.write(f"saakm: no file of module {name} in {os.environ['SAAKM_MODULES']}\n")
@@ -56,11 +62,32 @@ def _build_id_note(module):
 
 
 def follow_modules():
+    """Knows the modules at every stop; stops when one is loaded only if a breakpoint may be in it.
+
+    A stop, however short, changes what the guest does afterwards.
+    """
     command = ModuleSymbols()
-    if _kernel_runs():
-        for module in modules.module_list():
+    _load_new(command)
+    gdb.events.stop.connect(lambda _: _load_new(command))
+    gdb.events.breakpoint_created.connect(lambda made: _wait_for_modules(command, made))
+
+
+def _load_new(command):
+    if not _kernel_runs():
+        return
+    now = [(module["name"].string(), module) for module in modules.module_list()]
+    known = command.addresses
+    if any(name in known and known[name] != int(module["mem"][0]["base"]) for name, module in now):
+        command.load_all_symbols()  # gdb cannot move what it has
+        return
+    for name, module in now:
+        if name not in known:
             command.load_module_symbols(module)
-    command.breakpoint = symbols.LoadModuleBreakpoint("do_init_module", command)
+
+
+def _wait_for_modules(command, made):
+    if made.pending and not command.breakpoint:
+        command.breakpoint = symbols.LoadModuleBreakpoint("do_init_module", command)
 
 
 def _kernel_runs():
