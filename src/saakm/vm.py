@@ -259,7 +259,8 @@ class Guest:
         return GuestHung(
             f"the guest hangs: {doing} did not end within {seconds:.0f} s",
             "a thread was never scheduled again, or the command just takes longer",
-            f"read its whole console: {kept}; or give it more time: --timeout",
+            f"read its whole console: {kept}; give it more time: --timeout; or look at it while "
+            "it hangs: saakm gdb",
             self._with_lines(last_words(self.console())),
         )
 

@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -57,18 +59,29 @@ def test_what_every_cpu_runs(guest, hogs):
 
 
 def test_one_thread_and_variables_of_a_module(guest, hogs):
-    facts = dict(line.split(maxsplit=1) for line in run_ok(guest, f"cat /proc/{hogs[0]}/saakm").splitlines())
-    said = gdb(os.getpid(), f"saakm-task {hogs[0]}", "p fifo_timeout_ms", "p $lx_per_cpu(fifo_rq, 2).cpu",
-               "lx-lsmod")  # fmt: skip
-    # A hog in a FIFO stays what it is.
-    assert f"state     {facts['state']} for" in said
-    assert f"cpu       {facts['cpu']}," in said
+    pid = hogs[-1]
+    said = gdb(os.getpid(), f"saakm-task {pid}", "saakm-rqs", "p fifo_timeout_ms",
+               "p $lx_per_cpu(fifo_rq, 2).cpu", "lx-lsmod")  # fmt: skip
+    cpu, state = re.search(r"^cpu +(\d),(?:.|\n)*^state +(\w+) for ", said, re.M).groups()
+    if state == "RUNNING":
+        assert re.search(rf"^CPU {cpu}  sh/{pid} RUNNING", said, re.M), said
+    else:
+        assert state == "READY" and f"queue     fifo_rq of CPU {cpu}" in said, said
+        assert re.search(rf" fifo_rq, FIFO, \d: .*sh/{pid} \(", said), said
     assert "allowed   CPUs 2-3" in said
-    assert re.search(r"^history   [\d.]+ BLOCKED -> READY on CPU \d in unblock_place$|"
-                     r"^history   [\d.]+ NOT_QUEUED -> READY on CPU \d in new_place$", said, re.M), said
+    assert re.search(r"^history +[\d.]+ \w+ -> READY on CPU \d in \w+_place$", said, re.M), said
     assert "$1 = -1" in said and "$2 = 2" in said
     assert re.search(r"^0x\w+ fifo ", said, re.M)
-    assert "There is no thread 99999" in gdb(os.getpid(), "saakm-task 99999")
+
+
+def test_no_deadline_passes_while_a_guest_waits_for_gdb(guest):
+    guest.wait_for_debugger()
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(guest.run, "echo on", timeout=4)
+        time.sleep(6)
+        assert not answer.done()
+        assert "There is no thread 99999" in gdb(os.getpid(), "saakm-task 99999")
+        assert answer.result().stdout == "on\n"
 
 
 def _first_election():

@@ -86,9 +86,11 @@ def _show_stack(task):
     bottom = int(task["stack"])
     word = gdb.lookup_type("unsigned long").pointer()
     for _ in range(_FRAMES):
+        if not symbol(address):
+            return
         place = gdb.find_pc_line(address - 1)
         where = f"{place.symtab.filename}:{place.line}" if place.symtab else "?"
-        gdb.write(f"stack     {symbol(address) or hex(address):<32} {where}\n")
+        gdb.write(f"stack     {symbol(address):<32} {where}\n")
         if not bottom < pointer < bottom + (1 << 16):
             return
         next_one = gdb.Value(pointer).cast(word)
