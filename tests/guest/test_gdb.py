@@ -90,7 +90,7 @@ def _first_election():
     with saakm(*command.split()) as run:
         try:
             seen = gdb(run.pid, "break fifo_schedule", "continue", "p $lx_per_cpu(runqueues, 0).clock",
-                       "saakm-rqs", "info registers", "bt 3")  # fmt: skip
+                       "saakm-rqs", "info registers", "bt 8")  # fmt: skip
             assert "hit Breakpoint" in seen, seen
             out, err = run.communicate()
         finally:
@@ -102,7 +102,7 @@ def _first_election():
 
 def test_a_run_repeats_to_the_bit_up_to_a_breakpoint():
     first = _first_election()
-    assert "fifo.c:" in first and "saakm_ask" in first and "in the handler schedule" in first
+    assert "fifo.c:" in first and "pick_next_task" in first and "in the handler schedule" in first
     assert _first_election() == first
 
 
