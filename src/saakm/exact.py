@@ -78,8 +78,7 @@ def _machine(vm: VmOptions, vmlinux: Path, init: Path, files: dict[str, Path]) -
     shape = parse_topology(vm.guest_arguments().get("topology", "1s4c"))
     append = " ".join(["tsc=reliable tsc_early_khz=1000000 no_timer_check oops=panic", *(vm.append or [])])
     return initramfs.Machine(
-        vmlinux, init, files, append, seed=vm.seed, memory=megabytes(memory),
-        topology=tuple(shape.qemu_args(memory)),
+        vmlinux, init, files, append, seed=vm.seed, memory=megabytes(memory), topology=shape
     )  # fmt: skip
 
 

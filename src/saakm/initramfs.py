@@ -22,6 +22,7 @@ from .gdb.running import is_held
 from .kernel import hash_files
 from .process import run_logged, tail
 from .splats import last_words
+from .topology import Topology
 
 _QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg -icount shift=0,sleep=off"
 _QEMU += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
@@ -80,7 +81,7 @@ class Machine:
     seed: int = 1
     memory: int = 512  # MiB
     plugin: str = ""  # a plugin of TCG, with its arguments
-    topology: tuple[str, ...] = ()  # QEMU's options, instead of `cpus`
+    topology: Topology | None = None  # instead of `cpus`
 
 
 def run(machine: Machine, on_line: Callable[[str], None] | None = None,
@@ -113,8 +114,13 @@ def run(machine: Machine, on_line: Callable[[str], None] | None = None,
 
 def _command(machine: Machine, image: Path, console: Path) -> list[str]:
     command = _QEMU.split()
-    command += ["-m", str(machine.memory), *(machine.topology or ["-smp", str(machine.cpus)])]
-    command += ["-seed", str(machine.seed)]
+    command += ["-m", str(machine.memory), "-seed", str(machine.seed)]
+    if machine.topology:
+        # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
+        command += ["-cpu", "max,vendor=GenuineIntel"]
+        command += machine.topology.qemu_args(f"{machine.memory}M")
+    else:
+        command += ["-smp", str(machine.cpus)]
     if machine.plugin:
         command += ["-plugin", machine.plugin]
     command += ["-serial", f"file:{console}", "-kernel", str(machine.vmlinux)]
