@@ -15,6 +15,7 @@ from .commands import (
     dev,
     docs,
     doctor,
+    gdb,
     new,
     package,
     report,
@@ -40,6 +41,7 @@ app.command()(run.run)
 app.command()(dev.dev)
 app.command()(trace.trace)
 app.command()(shell.shell)
+app.command()(gdb.gdb)
 app.command()(build.build)
 app.command(context_settings=test.CONTEXT)(test.test)
 app.command()(cost.cost)

@@ -12,14 +12,17 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import paths
 from .errors import GuestDied, GuestHung
+from .gdb.running import is_held
 from .kernel import hash_files
 from .process import run_logged, tail
+from .splats import last_words
+from .topology import Topology
 
 _QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg -icount shift=0,sleep=off"
 _QEMU += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
@@ -56,9 +59,14 @@ def _compile(source: Path, flags: list[str]) -> Path:
 
 def with_libraries(program: Path) -> dict[str, Path]:
     """What a dynamic program needs, by its place in the guest: itself in /, the rest as here."""
-    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True)
-    libraries = re.findall(r"(/\S+) \(0x", listed.stdout)
-    return {program.name: program, **{path.lstrip("/"): Path(path) for path in libraries}}
+    return {program.name: program, **libraries(program)}
+
+
+def libraries(program: Path) -> dict[str, Path]:
+    """None, if it is static."""
+    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True)
+    found = re.findall(r"(/\S+) \(0x", listed.stdout)
+    return {path.lstrip("/"): Path(path) for path in found}
 
 
 @dataclass(frozen=True)
@@ -73,19 +81,23 @@ class Machine:
     seed: int = 1
     memory: int = 512  # MiB
     plugin: str = ""  # a plugin of TCG, with its arguments
+    topology: Topology | None = None  # instead of `cpus`
 
 
 def run(machine: Machine, on_line: Callable[[str], None] | None = None,
-        timeout: float = 300) -> str:
-    """The console's text; the program has to power off."""
+        timeout: float = 300, options: Sequence[str] = (), directory: Path | None = None) -> str:
+    """The console's text; the program has to power off.
+
+    `options`: more of QEMU's, which do not decide the outcome. `directory`: where a debugger looks.
+    """
     with tempfile.TemporaryDirectory(prefix="saakm-") as name:
         image = _pack(Path(name), machine)
         console, errors = Path(name) / "console", Path(name) / "errors"
         with errors.open("w") as stderr:
-            child = subprocess.Popen(_command(machine, image, console), stdin=subprocess.DEVNULL,
-                                     stderr=stderr)
+            child = subprocess.Popen([*_command(machine, image, console), *options],
+                                     stdin=subprocess.DEVNULL, stderr=stderr)
             try:
-                _follow(child, console, on_line, timeout)
+                _follow(child, console, on_line, timeout, directory)
             finally:
                 child.kill()
                 child.wait()
@@ -95,14 +107,20 @@ def run(machine: Machine, on_line: Callable[[str], None] | None = None,
                 f"the guest died (QEMU ended with status {child.returncode})",
                 errors.read_text(errors="replace").strip() or "its console says why",
                 "try the policy with saakm run --config debug",
-                tail(console),
+                last_words(text.replace("\r", "")),
             )
         return text
 
 
 def _command(machine: Machine, image: Path, console: Path) -> list[str]:
     command = _QEMU.split()
-    command += ["-m", str(machine.memory), "-smp", str(machine.cpus), "-seed", str(machine.seed)]
+    command += ["-m", str(machine.memory), "-seed", str(machine.seed)]
+    if machine.topology:
+        # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
+        command += ["-cpu", "max,vendor=GenuineIntel"]
+        command += machine.topology.qemu_args(f"{machine.memory}M")
+    else:
+        command += ["-smp", str(machine.cpus)]
     if machine.plugin:
         command += ["-plugin", machine.plugin]
     command += ["-serial", f"file:{console}", "-kernel", str(machine.vmlinux)]
@@ -129,13 +147,15 @@ def _pack(directory: Path, machine: Machine) -> Path:
 
 
 def _follow(child: subprocess.Popen, console: Path, on_line: Callable[[str], None] | None,
-            timeout: float) -> None:
+            timeout: float, directory: Path | None) -> None:
     """Until QEMU ends; hands over each whole line of the console as it comes."""
     deadline, seen, ended = time.monotonic() + timeout, 0, False
     while not ended:
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(_POLL_SECONDS)
             ended = True
+        if directory and is_held(directory):
+            deadline = time.monotonic() + timeout
         if not ended and time.monotonic() > deadline:
             raise GuestHung(
                 f"the guest did not end within {timeout:.0f} s",

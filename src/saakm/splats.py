@@ -40,10 +40,11 @@ _STAMP = re.compile(r"^\[\s*\d+\.\d+\](?:\[\s*[TC]\d+\])?\s?")
 _END = re.compile(r"---\[ end |-\[ cut here ")
 
 # Register dumps: of use in the whole log, noise in an error message.
-_REGISTERS = re.compile(r"^(Code|R[A-Z0-9]{2}|FS|CS|CR2|PKRU|DR0|DR3|RSP): ")
+_REGISTERS = re.compile(r"^(Code|R(?!IP)[A-Z0-9]{2}|FS|CS|CR2|PKRU|DR0|DR3|RSP): ")
 _CPU_REPORT = re.compile(r"NMI backtrace for cpu ")
 
 MAX_LINES = 60
+_LONGEST = 120  # lines from a complaint to the panic that follows; with KASAN they are many
 
 
 def find_splats(console: str) -> list[str]:
@@ -73,7 +74,7 @@ def last_words(console: str, lines: int = 40) -> str:
     if not panics:
         return "\n".join(text[-lines:])
     cause = next(
-        i for i in range(max(0, panics[-1] - 80), panics[-1] + 1) if _SPLAT.search(text[i])
+        i for i in range(max(0, panics[-1] - _LONGEST), panics[-1] + 1) if _SPLAT.search(text[i])
     )
     end = next((i for i in range(panics[-1], len(text)) if _CPU_REPORT.search(text[i])), len(text))
     told = [line for line in text[cause:end] if not _REGISTERS.match(line)][:lines]

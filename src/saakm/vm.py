@@ -14,7 +14,6 @@ import os
 import select
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,11 +26,14 @@ from typing import Self
 from . import kconfig, paths
 from .accel import check_accel, choose_accel
 from .errors import GuestDied, GuestHung, SaakmError
+from .gdb.monitor import tell
+from .gdb.running import announce, hold, is_held
 from .kernel import Kernel, build_kernel
 from .modules import build_modules, build_saakmctl, module_file
 from .process import tail
 from .qemu import Machine, package_in_guest, qemu_command
 from .splats import find_splats, last_words
+from .symbolize import symbolize
 from .topology import megabytes, parse_topology
 
 DEFAULT_TIMEOUT = 60.0
@@ -100,6 +102,7 @@ class Guest:
         self._count = 0
         self._done: dict[int, tuple[int, float]] = {}
         self._gone: SaakmError | None = None
+        self._modules: dict[str, Path] = {}  # by name, as they were loaded
 
     def __enter__(self) -> Self:
         return self if self._qemu else self.start()
@@ -131,9 +134,7 @@ class Guest:
             self.close()
 
     def _prepare(self) -> None:
-        paths.GUESTS.mkdir(parents=True, exist_ok=True)
-        _sweep()
-        self.exchange = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=paths.GUESTS))
+        self.exchange = new_exchange()
         atexit.register(self.close)
 
     # --- what tests use ---
@@ -171,12 +172,16 @@ class Guest:
 
     def splats(self, since: int = 0) -> list[str]:
         """The kernel's complaints in console()[since:]."""
-        return find_splats(self.console()[since:])
+        return [self._with_lines(splat) for splat in find_splats(self.console()[since:])]
+
+    def _with_lines(self, complaint: str) -> str:
+        return symbolize(complaint, self.kernel, self._modules)
 
     def load(self, module: str | Path, *parameters: str) -> None:
         """insmod a module of the checkout by name, or any policy by its directory."""
-        command = ["insmod", str(module_file(self.kernel, module)), *parameters]
-        done = self.run(shlex.join(command))
+        file = module_file(self.kernel, module)
+        self._modules[file.stem] = file
+        done = self.run(shlex.join(["insmod", str(file), *parameters]))
         if done.status:
             reason = self.run("cat /sys/kernel/saakm/last_error 2>/dev/null").stdout.strip()
             raise SaakmError(
@@ -194,6 +199,11 @@ class Guest:
                 "look whether it is loaded: lsmod in saakm shell",
             )
 
+    def wait_for_debugger(self) -> None:
+        """Stands still from here on, until gdb lets it go on. Meanwhile no time is up."""
+        hold(self.exchange)
+        tell(self.exchange, "stop")
+
     @property
     def alive(self) -> bool:
         return self._qemu is not None and self._qemu.poll() is None
@@ -206,6 +216,7 @@ class Guest:
         environment = {"path": str(paths.CARGO / "release")}
         environment |= {"rows": str(size.lines), "cols": str(size.columns)}
         command = qemu_command(self.machine, self.kernel.vmlinux, self.exchange, mode, environment)
+        announce(self.exchange, self.kernel.config, self.kernel.build)
         self._started = time.monotonic()
         with (self.exchange / "qemu.log").open("w") as errors:
             # Its own session, so that Ctrl-C reaches us and not QEMU; a shell needs the terminal.
@@ -239,7 +250,7 @@ class Guest:
             f"the guest died after {time.monotonic() - self._started:.0f} s",
             words or "its kernel panicked or powered off",
             f"read its whole console: {kept}",
-            last_words(self.console()),
+            self._with_lines(last_words(self.console())),
         )
 
     def _hung(self, doing: str, seconds: float) -> GuestHung:
@@ -248,17 +259,16 @@ class Guest:
         return GuestHung(
             f"the guest hangs: {doing} did not end within {seconds:.0f} s",
             "a thread was never scheduled again, or the command just takes longer",
-            f"read its whole console: {kept}; or give it more time: --timeout",
-            last_words(self.console()),
+            f"read its whole console: {kept}; give it more time: --timeout; or look at it while "
+            "it hangs: saakm gdb",
+            self._with_lines(last_words(self.console())),
         )
 
     def _make_it_speak(self) -> None:
         """An NMI makes a hung kernel panic with the stacks of all CPUs."""
         try:
-            with socket.socket(socket.AF_UNIX) as monitor:
-                monitor.connect(str(self.exchange / "monitor"))
-                monitor.sendall(b"nmi\n")
-                self._qemu.wait(_NMI_SECONDS)
+            tell(self.exchange, "nmi")
+            self._qemu.wait(_NMI_SECONDS)
         except (OSError, subprocess.TimeoutExpired):
             pass  # then what it said before has to do
         self._qemu.kill()
@@ -282,6 +292,8 @@ class Guest:
     def _wait(self, finished, timeout: float, doing: str, copiers: list["_Copier"]) -> None:
         deadline = time.monotonic() + timeout
         while True:
+            if is_held(self.exchange):
+                deadline = time.monotonic() + timeout
             ended = not self._read_line(deadline)
             for copier in copiers:
                 copier.copy()
@@ -335,6 +347,13 @@ def _build_all(config: str) -> Kernel:
     build_modules(kernel)
     build_saakmctl()
     return kernel
+
+
+def new_exchange() -> Path:
+    """The directory of one guest; another guest is found by it, or it is swept away."""
+    paths.GUESTS.mkdir(parents=True, exist_ok=True)
+    _sweep()
+    return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=paths.GUESTS))
 
 
 def _sweep() -> None:

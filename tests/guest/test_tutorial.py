@@ -1,78 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """docs/tutorial.md, as a newcomer would follow it: commands and code as they stand there."""
 
-import re
-import shutil
 import signal
-import subprocess
 import time
 
 import pytest
 
-from saakm import paths
-
-TUTORIAL = (paths.REPO / "docs" / "tutorial.md").read_text()
-_COMMAND = re.compile(r"^    (\./saakm .*)$", re.M)
-_CODE = re.compile(r"^```c (\S+): before (.*)\n((?:.*\n)*?)```$", re.M)
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """A fresh one, but with the caches of this machine."""
-    target = tmp_path / "saakm"
-    names = subprocess.run(["git", "ls-files"], cwd=paths.REPO, capture_output=True, text=True)
-    for name in names.stdout.splitlines():
-        file = paths.REPO / name
-        if file.is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, target / name)
-    return target
-
-
-def _let_ctrl_c_through():
-    """Whoever runs the tests in the background may have switched it off for all children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-class Reader:
-    """Follows the text from top to bottom."""
-
-    def __init__(self, checkout):
-        self.checkout, self._commands = checkout, _COMMAND.findall(TUTORIAL)
-
-    def run(self, begin, status=0):
-        """The next command, which begins so."""
-        command = self._commands.pop(0)
-        assert command.startswith(begin)
-        done = subprocess.run(command, shell=True, cwd=self.checkout, capture_output=True, text=True)
-        assert done.returncode == status, done.stdout + done.stderr
-        return done.stdout + done.stderr
-
-    def start(self, begin):
-        command = self._commands.pop(0)
-        assert command.startswith(begin)
-        return subprocess.Popen(
-            f"exec {command}", shell=True, cwd=self.checkout, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_let_ctrl_c_through,
-        )  # fmt: skip
-
-    def write_code(self):
-        """All of it, then one save."""
-        blocks = _CODE.findall(TUTORIAL)
-        file = self.checkout / blocks[0][0]
-        text = file.read_text()
-        for path, anchor, code in blocks:
-            assert path == blocks[0][0] and anchor in text
-            text = text.replace(anchor, code + anchor, 1)
-        file.write_text(text)
-
-    def edit(self, old, new):
-        file = self.checkout / "policies/mine/mine.c"
-        assert old in file.read_text()
-        file.write_text(file.read_text().replace(old, new))
-
-    def at_the_end(self):
-        return not self._commands
+from .document import Reader, checkout  # noqa: F401
 
 
 def wait_for(child, words):
@@ -84,8 +18,8 @@ def wait_for(child, words):
 
 @pytest.mark.kernel("base")
 @pytest.mark.limit(280)
-def test_tutorial_as_written(checkout):
-    reader = Reader(checkout)
+def test_tutorial_as_written(checkout):  # noqa: F811
+    reader = Reader(checkout, "tutorial.md")
     reader.run("./saakm build")
     begin = time.monotonic()
     assert "policies/mine" in reader.run("./saakm new mine")

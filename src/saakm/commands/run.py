@@ -10,6 +10,7 @@ import typer
 
 from .. import paths
 from ..errors import SaakmError
+from ..exact import HOW_TO_ATTACH, run_exactly
 from ..modules import build_modules
 from ..policies import find_policy
 from ..progress import meter
@@ -69,13 +70,28 @@ def run(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help="A policy's name or directory; none for EEVDF.")],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+    gdb: Annotated[
+        bool, typer.Option("--gdb", help="Wait for saakm gdb before the policy is loaded.")
+    ] = False,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="A run that repeats to the bit: --deterministic, and no files but the command's own.",
+        ),
+    ] = False,
 ) -> None:
     """Run a command under a policy in a guest; its output and status are the command's.
 
     If the policy is ejected meanwhile, that is said, and success becomes status 1.
     """
     source = check_policy(policy)
+    if exact:
+        raise typer.Exit(run_exactly(vm, source, command, gdb))
     with boot(vm, source) as guest:
+        if gdb:
+            guest.wait_for_debugger()
+            print(HOW_TO_ATTACH, file=sys.stderr)
         if source:
             guest.load(source)
         # Where the user is, if the guest has that directory (its /tmp is its own).

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What our commands read from the kernel's memory."""
+
+import gdb
+from linux import cpus, lists, rbtree, utils
+
+_task = utils.CachedType("struct task_struct")
+_policy = utils.CachedType("struct saakm_policy")
+# A list that was overwritten may never end.
+MOST = 100_000
+
+
+def value(expression):
+    return gdb.parse_and_eval(expression)
+
+
+def runqueue(cpu):
+    return cpus.per_cpu(value("&runqueues"), cpu)
+
+
+def policies():
+    return list(lists.list_for_each_entry(value("saakm_policies"), _policy.get_type().pointer(), "node"))
+
+
+def policy_names(mask):
+    """Of a mask as in rq->saakm.active."""
+    return ", ".join(p["name"].string() for p in policies() if int(p["mask"]) & mask) or "none"
+
+
+def enum_name(constant, prefix):
+    return str(constant).removeprefix(prefix)
+
+
+def state(task):
+    return enum_name(task["saakm"]["state"].cast(gdb.lookup_type("enum saakm_state")), "SAAKM_")
+
+
+def thread(task):
+    return f"{task['comm'].string()}/{int(task['pid'])}"
+
+
+def now_ns():
+    """The clock of an idle CPU stands still: the latest of all."""
+    return max(int(runqueue(cpu)["clock"]) for cpu in cpus.each_online_cpu())
+
+
+def duration(ns):
+    """As 3.1 ms."""
+    for unit, size in (("s", 1e9), ("ms", 1e6)):
+        if ns >= size:
+            return f"{ns / size:.1f} {unit}"
+    return f"{max(ns, 0) / 1e3:.1f} us"
+
+
+def cpu_list(mask):
+    """A struct cpumask as 0-3,6."""
+    word = mask["bits"][0].type.sizeof * 8
+    words = mask["bits"].type.range()[1] + 1
+    bits = [n for n in range(words * word) if int(mask["bits"][n // word]) >> n % word & 1]
+    ranges = []
+    for n in bits:
+        if ranges and ranges[-1][1] == n - 1:
+            ranges[-1][1] = n
+        else:
+            ranges.append([n, n])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
+
+
+def symbol(address):
+    """The name at an address, as fifo_rq or core + 8; empty if there is none."""
+    text = gdb.execute(f"info symbol {address:#x}", to_string=True)
+    return "" if text.startswith("No symbol") else text.partition(" in section")[0].strip()
+
+
+def queue_name(queue):
+    """A per-CPU variable has its name at the same distance from each CPU's area."""
+    offset = int(value(f"__per_cpu_offset[{int(queue['cpu'])}]"))
+    address = int(queue.address)
+    return symbol(address - offset & (1 << 64) - 1) or symbol(address) or f"{address:#x}"
+
+
+def _container(node, member):
+    offset = int(value(f"(unsigned long)&((struct task_struct *)0)->saakm.{member}"))
+    return gdb.Value(int(node) - offset).cast(_task.get_type().pointer())
+
+
+def runnable(rq):
+    """The threads of policies on this CPU, in order of arrival."""
+    for n, node in enumerate(lists.list_for_each(rq["saakm"]["threads"])):
+        if n == MOST:
+            return
+        yield _container(node, "rq_node")
+
+
+def queued(queue):
+    """The threads of a struct saakm_rq, in its order."""
+    if enum_name(queue["type"], "SAAKM_RQ_") == "RBTREE":
+        nodes, member = rbtree.rb_inorder_for_each(queue["root"]["rb_root"]), "node.rb"
+    else:
+        nodes, member = lists.list_for_each(queue["head"]), "node.list"
+    for n, node in enumerate(nodes):
+        if n == MOST:
+            return
+        yield _container(node, member)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm gdb on real guests, and the lines of the source in what a dying guest says."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from saakm import paths
+from saakm.errors import GuestDied
+from saakm.modules import build_modules
+
+from .support import SYSFS, load_policy, run_ok
+
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(300)]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(paths.REPO / "src")}
+_FAULT = "\tif (event->task->prio == 101)\n\t\t*(volatile int *)8 = 1;\n"
+
+
+def saakm(*words, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "saakm", *words], env=ENVIRONMENT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
+    )  # fmt: skip
+
+
+def gdb(pid, *commands):
+    """What gdb says to these commands, on the guest of a process."""
+    words = [word for command in commands for word in ("-ex", command)]
+    out, err = saakm("gdb", str(pid), "--wait", "120", "--batch", *words).communicate()
+    return out + err
+
+
+@pytest.fixture
+def hogs(guest):
+    """Six threads that never sleep, under fifo on two of four CPUs."""
+    load_policy(guest, "fifo")
+    run_ok(guest, f"echo 1 >{SYSFS}/history")
+    run_ok(guest, "for i in 1 2 3 4 5 6; do taskset -c 2,3 saakmctl exec fifo -- "
+                  "sh -c 'while :; do :; done' >/dev/null 2>&1 & done; sleep 0.5")
+    yield sorted(map(int, run_ok(guest, "pgrep -f 'while :'").split()))
+    guest.run("pkill -KILL -f 'while :'")
+
+
+def test_what_every_cpu_runs(guest, hogs):
+    said = gdb(os.getpid(), "saakm-policies", "saakm-rqs")
+    assert re.search(r"^\d+ +fifo +fifo +0 active +6 ", said, re.M), said
+    running = set(map(int, re.findall(r"^CPU \d  \w+/(\d+) RUNNING under fifo", said, re.M)))
+    queues = re.findall(r"fifo_rq, FIFO, (\d+): (.*)", said)
+    waiting = set(map(int, re.findall(r"/(\d+)", " ".join(words for _, words in queues))))
+    assert running | waiting == set(hogs) and not running & waiting, said
+    assert sum(int(count) for count, _ in queues) == len(waiting)
+    assert "WRONG" not in said
+    assert guest.run("echo on").stdout == "on\n"  # it goes on
+
+
+def test_one_thread_and_variables_of_a_module(guest, hogs):
+    pid = hogs[-1]
+    said = gdb(os.getpid(), f"saakm-task {pid}", "saakm-rqs", "p fifo_timeout_ms",
+               "p $lx_per_cpu(fifo_rq, 2).cpu", "lx-lsmod")  # fmt: skip
+    cpu, state = re.search(r"^cpu +(\d),(?:.|\n)*^state +(\w+) for ", said, re.M).groups()
+    if state == "RUNNING":
+        assert re.search(rf"^CPU {cpu}  sh/{pid} RUNNING", said, re.M), said
+    else:
+        assert state == "READY" and f"queue     fifo_rq of CPU {cpu}" in said, said
+        assert re.search(rf" fifo_rq, FIFO, \d: .*sh/{pid} \(", said), said
+    assert "allowed   CPUs 2-3" in said
+    assert re.search(r"^history +[\d.]+ \w+ -> READY on CPU \d in \w+_place$", said, re.M), said
+    assert "$1 = -1" in said and "$2 = 2" in said
+    assert re.search(r"^0x\w+ fifo ", said, re.M)
+
+
+def test_no_deadline_passes_while_a_guest_waits_for_gdb(guest):
+    guest.wait_for_debugger()
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(guest.run, "echo on", timeout=4)
+        time.sleep(6)
+        assert not answer.done()
+        assert "There is no thread 99999" in gdb(os.getpid(), "saakm-task 99999")
+        assert answer.result().stdout == "on\n"
+
+
+def _first_election():
+    """What gdb sees at the first election of a policy that is loaded later."""
+    command = "run fifo --exact --gdb --cpus 2 -- hackbench -g 1 -l 20"
+    with saakm(*command.split()) as run:
+        try:
+            seen = gdb(run.pid, "break fifo_schedule", "continue", "p $lx_per_cpu(runqueues, 0).clock",
+                       "saakm-rqs", "info registers", "bt 8")  # fmt: skip
+            assert "hit Breakpoint" in seen, seen
+            out, err = run.communicate()
+        finally:
+            run.kill()
+    assert run.returncode == 0 and "Time: " in out, err
+    # Standard error, with the process's number, comes last.
+    return seen[seen.index("Breakpoint 1") : seen.index("saakm: gdb on guest")]
+
+
+def test_a_run_repeats_to_the_bit_up_to_a_breakpoint():
+    first = _first_election()
+    assert "fifo.c:" in first and "pick_next_task" in first and "in the handler schedule" in first
+    assert _first_election() == first
+
+
+@pytest.mark.long
+def test_exact_runs_are_the_same():
+    """Without a debugger, but with the monitor that waits for one: to the nanosecond."""
+    load = "for i in 1 2 3 4; do sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done' & done; wait"
+    command = ["run", "rr", "--exact", "--cpus", "2", "--seed", "7", "--", "sh", "-c"]
+    runs = [saakm(*command, f"{load}; cat /proc/schedstat /proc/interrupts") for _ in range(2)]
+    outputs = [run.communicate()[0] for run in runs]
+    assert "cpu1 " in outputs[0] and outputs[0] == outputs[1]
+
+
+@pytest.fixture
+def faulty(tmp_path):
+    """fifo, which follows a wild pointer for a thread of nice -19."""
+    directory = tmp_path / "faulty"
+    directory.mkdir()
+    text = (paths.POLICIES / "fifo" / "fifo.c").read_text().replace("fifo", "faulty")
+    anchor = "\tchange_state("
+    (directory / "faulty.c").write_text(text.replace(anchor, _FAULT + anchor, 1))
+    (directory / "Kbuild").write_text("obj-m := faulty.o\n")
+    return directory
+
+
+def test_a_dying_guest_names_the_line(boot, faulty):
+    guest = boot()
+    build_modules(guest.kernel, sources=[faulty])
+    guest.load(faulty)
+    with pytest.raises(GuestDied) as died:
+        guest.run("saakmctl exec faulty -- nice -n -19 true")
+    source = (faulty / "faulty.c").read_text()
+    line = source[: source.index("*(volatile")].count("\n") + 1
+    assert re.search(rf"RIP: .*faulty_place\+.*\(faulty\.c:{line}\)", died.value.tail), died.value.tail
+    assert re.search(r"enqueue_task_saakm\+.*kernel/sched/saakm/class\.c:\d+", died.value.tail)
