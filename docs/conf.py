@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """How Sphinx makes the site: saakm docs runs it."""
 
-import os
 import re
 import subprocess
 import sys
@@ -24,10 +23,10 @@ exclude_patterns = ["examples"]
 myst_heading_anchors = 4
 highlight_language = "none"
 graphviz_output_format = "svg"
-os.environ["KERNEL_DOC"] = str(tree / "scripts/kernel-doc")
-kerneldoc_bin = str(paths.REPO / "docs/kernel-doc")
+kerneldoc_bin = str(tree / "scripts/kernel-doc")
 kerneldoc_srctree = str(paths.LINUX)
 kerneldoc_verbosity = 0
+c_id_attributes = ["__percpu"]
 
 
 # Pages of the repository that are none of the site: to be had as files.

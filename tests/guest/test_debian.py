@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The packages, installed in a clean Debian with systemd as PID 1."""
+"""The packages, installed in a clean Debian with systemd as PID 1.
+
+What docs/how-to/install.md and choose-per-cgroup.md say.
+"""
 
 import os
 import re

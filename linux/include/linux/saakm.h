@@ -172,7 +172,7 @@ struct saakm_module_routines {
 	 * @terminate: A thread dies or leaves the policy. [R]
 	 *
 	 * The last event about it; exactly one for each thread that got a
-	 * *_place. The thread is in no runqueue any more. Default: nothing.
+	 * ``*_place``. The thread is in no runqueue any more. Default: nothing.
 	 */
 	void (*terminate)(struct saakm_policy *policy,
 			  struct process_event *event, struct core_event *core);
@@ -484,7 +484,7 @@ int saakm_set_options(struct saakm_policy *policy, const char *replaces, int tim
 /**
  * saakm_change_state() - move a thread to another state
  * @task: a thread of the calling policy
- * @next_state: READY from *_place and requeue, READY_TICK from tick, BLOCKED
+ * @next_state: READY from ``*_place``, requeue; READY_TICK from tick, BLOCKED
  *	from block; all other transitions are made by the class
  * @next_cpu: CPU of the event
  * @next_rq: for READY a runqueue of that CPU, otherwise NULL
@@ -704,7 +704,7 @@ int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
 
 /**
  * saakm_steal() - pull threads from another core's runqueue
- * @from: the runqueue to take from, in its order
+ * @from: the runqueue to take from, in its order; of another core
  * @cpu: the core to move to
  * @to: a runqueue of that core
  * @max: how many at the most

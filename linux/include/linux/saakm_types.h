@@ -20,7 +20,7 @@ struct task_struct;
 
 /**
  * enum saakm_event_flags - how a thread event came about
- * @SAAKM_EV_CHOICE: the policy's *_prepare was asked for the CPU; without it,
+ * @SAAKM_EV_CHOICE: the policy's ``*_prepare`` was asked for the CPU; without it,
  *	the thread is bound to where it is
  * @SAAKM_EV_SYNC: the waker is about to sleep
  * @SAAKM_EV_EXEC: the thread is in execve(), it may be moved cheaply

@@ -17,30 +17,31 @@ _TOP_FUNCTIONS = 40
 def write(path: Path, rows: list[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     image = path.with_name(f"{path.stem}-{axis_of(rows) or 'operations'}.svg")
-    path.write_text("\n\n".join(section(rows, image)) + "\n")
+    path.write_text("\n\n".join(section("Cost", rows, image)) + "\n")
 
 
-def section(rows: list[Row], image: Path) -> list[str]:
+def section(title: str, rows: list[Row], image: Path) -> list[str]:
     """Of one run; draws the picture."""
     axis = axis_of(rows)
     (curves if axis else picture).draw(rows, [image])
     parts = _along(rows) if axis else _operations(rows)
-    return [*parts, f"![the same as a picture]({image.name})", *_goals(rows),
+    return [f"## {title}: instructions an operation, {_of_what(rows)}", *parts, f"![the same as a picture]({image.name})", *_goals(rows),
             f"```\n{command(rows)}\n```"]
 
 
 def _operations(rows: list[Row]) -> list[str]:
     meanings = [f"- `{name}`: {OPERATIONS[name].what}" for name in by_operation(rows)]
-    return [f"## {heading(rows)}", operations(rows), "\n".join(meanings)]
+    return [_table_of(rows), "\n".join(meanings)]
 
 
-def heading(rows: list[Row]) -> str:
+def _of_what(rows: list[Row]) -> str:
+    if axis := axis_of(rows):
+        return f"by {AXES[axis].what}"
     cpus = " or ".join(str(n) for n in sorted({row.cpus for row in rows}))
-    base = compared_with(rows).scheduler
-    return f"Instructions an operation ({cpus} CPUs; in brackets the difference to {base})"
+    return f"on {cpus} CPUs, with the difference to {compared_with(rows).scheduler}"
 
 
-def operations(rows: list[Row]) -> str:
+def _table_of(rows: list[Row]) -> str:
     """A line an operation, a column a scheduler."""
     schedulers = list(dict.fromkeys(row.scheduler for row in rows))
     lines = []
@@ -52,7 +53,7 @@ def operations(rows: list[Row]) -> str:
 
 
 def _along(rows: list[Row]) -> list[str]:
-    parts = [f"## Instructions an operation, by {AXES[axis_of(rows)].what}"]
+    parts = []
     for name, group in by_operation(rows).items():
         if not axis_of(group):
             continue

@@ -23,7 +23,8 @@ def _parts(results: Results, base: str, page: Path) -> list[str]:
     latencies = [figure for figure in results.figures if figure.latency]
     parts = []
     for name, rows in results.cost_runs.items():
-        parts += costs.section(rows, page.with_name(f"{page.stem}-{name}.svg"))
+        image = page.with_name(f"{page.stem}-{name}.svg")
+        parts += costs.section(name.capitalize(), rows, image)
     parts += [*costs.functions(results.profiles), *_comparisons(own, base)]
     if own:
         parts += ["## Applications: tables", _code(tables.kernel_tables(own, base))]
