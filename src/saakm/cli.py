@@ -6,7 +6,22 @@ import sys
 
 import typer
 
-from .commands import bench, build, clean, cost, demo, dev, doctor, new, report, run, shell, test, trace
+from .commands import (
+    bench,
+    build,
+    check,
+    clean,
+    cost,
+    demo,
+    dev,
+    doctor,
+    new,
+    report,
+    run,
+    shell,
+    test,
+    trace,
+)
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -23,6 +38,7 @@ app.command()(new.new)
 app.command()(run.run)
 app.command()(dev.dev)
 app.command()(trace.trace)
+app.command()(check.check)
 app.command()(shell.shell)
 app.command()(build.build)
 app.command(context_settings=test.CONTEXT)(test.test)
