@@ -203,8 +203,8 @@ static long lives(long waves)
 	for (long i = 0; i < waves; i++)
 		joined += wave(policy, 0);
 	expect_threads(0, "when all have ended");
-	/* RCU has some of their memory still. */
-	sleep_ms(300);
+	/* kfree_rcu() collects for five seconds; nothing else passes while all sleep. */
+	sleep_ms(12000);
 	return joined;
 }
 
