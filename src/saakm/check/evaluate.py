@@ -39,7 +39,7 @@ def evaluate(check: str, console: str) -> Finding:
     found = {kind: [line for k, line in lines if k == kind] for kind in ("TRIED", "FAILED", "VERDICT")}
     failures, tried = found["FAILED"], found["TRIED"]
     if check in _JUDGES and not failures:
-        looked_at, wrong = _JUDGES[check](parse_events(sections.get("trace", "").splitlines()))
+        looked_at, wrong = _judge(check, sections.get("trace", ""))
         tried += [looked_at] if looked_at else []
         failures += wrong
     failures += [f"the kernel complained: {splat.splitlines()[0]}" for splat in find_splats(text)]
@@ -48,6 +48,13 @@ def evaluate(check: str, console: str) -> Finding:
     if not failures:
         return Finding("held", tried)
     return Finding("failed", tried, _shortened(failures), sections.get("dump", "").strip(), kernel_words(text))
+
+
+def _judge(check: str, trace: str) -> tuple[str, list[str]]:
+    try:
+        return _JUDGES[check](parse_events(trace.splitlines()))
+    except ValueError as error:
+        return "", [f"the trace cannot be read: {error}"]
 
 
 def _shortened(failures: list[str]) -> list[str]:

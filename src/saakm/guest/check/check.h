@@ -17,6 +17,8 @@ uint32_t seed(void);
 long scaled(long usual);	/* as many as were asked for, at least 1 */
 const char *policy_name(void);
 int scratch_cpu(void);		/* to be crowded; ours is CPU 0, if there are more */
+void begin_to_speak(void);
+void end_speaking(void);
 void tried(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* policy.c */

@@ -15,10 +15,12 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
+#include <termios.h>
 
 #define SAID "/said"
 #define LIMIT_S 120
 #define SHOW_WARNINGS 7
+#define SHOW_EMERGENCIES 1
 #define SET_CONSOLE_LEVEL 8
 
 static const struct {
@@ -66,16 +68,30 @@ int scratch_cpu(void)
 	return nr_cpus() > 1 ? 1 : 0;
 }
 
+/* The kernel's messages come over the same line, and would stand in the midst of ours. */
+void begin_to_speak(void)
+{
+	klogctl(SET_CONSOLE_LEVEL, NULL, SHOW_EMERGENCIES);
+}
+
+void end_speaking(void)
+{
+	fflush(stdout);
+	tcdrain(STDOUT_FILENO);
+	klogctl(SET_CONSOLE_LEVEL, NULL, SHOW_WARNINGS);
+}
+
 void tried(const char *fmt, ...)
 {
 	va_list args;
 
+	begin_to_speak();
 	va_start(args, fmt);
 	printf("TRIED ");
 	vprintf(fmt, args);
 	printf("\n");
 	va_end(args);
-	fflush(stdout);
+	end_speaking();
 }
 
 static void run_check(void)
@@ -158,12 +174,13 @@ int main(int argc, char **argv)
 		run_check();
 	while (waitpid(pid, &status, 0) != pid)
 		;
+	begin_to_speak();
 	if (status && !tell_failures())
 		printf("FAILED the check itself ended with status %#x\n", status);
 	if (status)
 		print_command("dump", (char *[]){ "/saakmctl", "dump", (char *)policy_name(), NULL });
 	printf("VERDICT %s\n", status ? "failed" : "held");
-	fflush(stdout);
+	end_speaking();
 	reboot(RB_POWER_OFF);
 	return 0;
 }

@@ -47,11 +47,12 @@ void trace_stop(void)
 	trace = fopen(TRACING "trace", "r");
 	if (!trace)
 		die("the trace");
+	begin_to_speak();
 	printf("BEGIN trace\n");
 	while (fgets(line, sizeof(line), trace))
 		if (line[0] != '#')
 			fputs(line, stdout);
 	printf("END trace\n");
-	fflush(stdout);
+	end_speaking();
 	fclose(trace);
 }
