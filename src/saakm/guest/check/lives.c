@@ -15,6 +15,8 @@ static const int joins[] = { 1, 2, 3, 2, 1, 0, 0 };
 
 #define WAVE 14
 #define ASLEEP 8
+/* kfree_rcu() collects for five seconds; nothing else passes while all sleep. */
+#define UNTIL_FREED_MS 12000
 
 static void *thread_main(void *unused)
 {
@@ -128,13 +130,17 @@ void check_lifecycle(void)
 {
 	uint32_t policy = policy_id(policy_name());
 	pid_t asleep[ASLEEP];
+	long joined = ASLEEP, waves = scaled(20);
 	struct counts c;
-	long joined = ASLEEP;
 
 	for (int i = 0; i < ASLEEP; i++)
 		asleep[i] = start_life(SLEEPS, policy);
-	for (long i = 0; i < scaled(20); i++)
+	for (long i = 0; i < waves; i++) {
 		joined += wave(policy, 0);
+		/* Whoever remembers the first touches freed memory now. */
+		if (i == waves / 2)
+			sleep_ms(UNTIL_FREED_MS);
+	}
 	expect_threads(ASLEEP, "with some asleep");
 	for (int i = 0; i < ASLEEP; i++) {
 		kill(asleep[i], SIGKILL);
@@ -203,8 +209,7 @@ static long lives(long waves)
 	for (long i = 0; i < waves; i++)
 		joined += wave(policy, 0);
 	expect_threads(0, "when all have ended");
-	/* kfree_rcu() collects for five seconds; nothing else passes while all sleep. */
-	sleep_ms(12000);
+	sleep_ms(UNTIL_FREED_MS);
 	return joined;
 }
 
