@@ -108,5 +108,6 @@ static struct saakm_policy rr = {
 	.balance_interval_ms	= 16,
 };
 module_saakm_policy(rr);
+MODULE_INFO(saakm_promises, "work-conservation, no-starvation, fairness");
 MODULE_DESCRIPTION("SaaKM: round robin with idle placement and stealing");
 MODULE_LICENSE("GPL");

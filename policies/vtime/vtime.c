@@ -170,5 +170,6 @@ static struct saakm_policy vtime = {
 	.task_size	= sizeof(struct vtime_task),
 };
 module_saakm_policy(vtime);
+MODULE_INFO(saakm_promises, "no-starvation, fairness, weights");
 MODULE_DESCRIPTION("SaaKM: weighted virtual time");
 MODULE_LICENSE("GPL");

@@ -9,6 +9,7 @@ import typer
 from .commands import (
     bench,
     build,
+    check,
     clean,
     cost,
     demo,
@@ -40,6 +41,7 @@ app.command()(new.new)
 app.command()(run.run)
 app.command()(dev.dev)
 app.command()(trace.trace)
+app.command()(check.check)
 app.command()(shell.shell)
 app.command()(gdb.gdb)
 app.command()(build.build)

@@ -26,8 +26,9 @@ from .topology import Topology
 
 _QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg -icount shift=0,sleep=off"
 _QEMU += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
-_CFLAGS = ["-O2", "-Wall", "-Werror"]
+_CFLAGS = ["-O2", "-Wall", "-Werror", f"-I{paths.INCLUDE}"]
 _POLL_SECONDS = 0.2
+_running: set[subprocess.Popen] = set()
 
 
 def compile_static(source: Path) -> Path:
@@ -42,7 +43,8 @@ def compile_plugin(source: Path) -> Path:
 
 def _compile(source: Path, flags: list[str]) -> Path:
     files = sorted(source.glob("*.[ch]")) if source.is_dir() else [source]
-    digest = hash_files(files, source.parent, *_CFLAGS, *flags)[:16]
+    shared = sorted(paths.INCLUDE.glob("*.h"))
+    digest = hash_files(files, source.parent, hash_files(shared, paths.INCLUDE), *_CFLAGS, *flags)[:16]
     program = paths.CACHE / "programs" / f"{source.stem}-{digest}"
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
@@ -91,14 +93,16 @@ def run(machine: Machine, on_line: Callable[[str], None] | None = None,
     `options`: more of QEMU's, which do not decide the outcome. `directory`: where a debugger looks.
     """
     with tempfile.TemporaryDirectory(prefix="saakm-") as name:
-        image = _pack(Path(name), machine)
+        image = pack(Path(name), machine)
         console, errors = Path(name) / "console", Path(name) / "errors"
         with errors.open("w") as stderr:
-            child = subprocess.Popen([*_command(machine, image, console), *options],
+            child = subprocess.Popen([*command(machine, image, f"file:{console}"), *options],
                                      stdin=subprocess.DEVNULL, stderr=stderr)
+            _running.add(child)
             try:
                 _follow(child, console, on_line, timeout, directory)
             finally:
+                _running.discard(child)
                 child.kill()
                 child.wait()
         text = console.read_text(errors="replace") if console.exists() else ""
@@ -112,23 +116,29 @@ def run(machine: Machine, on_line: Callable[[str], None] | None = None,
         return text
 
 
-def _command(machine: Machine, image: Path, console: Path) -> list[str]:
-    command = _QEMU.split()
-    command += ["-m", str(machine.memory), "-seed", str(machine.seed)]
+def end_all() -> None:
+    """Of guests that other threads wait for: their run() raises GuestDied."""
+    for child in list(_running):
+        child.kill()
+
+
+def command(machine: Machine, image: Path, serial: str) -> list[str]:
+    """`serial`: where the console goes, as QEMU spells it."""
+    words = [*_QEMU.split(), "-m", str(machine.memory), "-seed", str(machine.seed)]
     if machine.topology:
         # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
-        command += ["-cpu", "max,vendor=GenuineIntel"]
-        command += machine.topology.qemu_args(f"{machine.memory}M")
+        words += ["-cpu", "max,vendor=GenuineIntel"]
+        words += machine.topology.qemu_args(f"{machine.memory}M")
     else:
-        command += ["-smp", str(machine.cpus)]
+        words += ["-smp", str(machine.cpus)]
     if machine.plugin:
-        command += ["-plugin", machine.plugin]
-    command += ["-serial", f"file:{console}", "-kernel", str(machine.vmlinux)]
-    command += ["-initrd", str(image), "-append"]
-    return [*command, f"console=ttyS0 quiet panic=-1 mitigations=off {machine.append}"]
+        words += ["-plugin", machine.plugin]
+    words += ["-serial", serial, "-kernel", str(machine.vmlinux)]
+    words += ["-initrd", str(image), "-append"]
+    return [*words, f"console=ttyS0 quiet panic=-1 mitigations=off {machine.append}"]
 
 
-def _pack(directory: Path, machine: Machine) -> Path:
+def pack(directory: Path, machine: Machine) -> Path:
     root, image = directory / "root", directory / "initrd"
     for place, file in {"init": machine.program, **machine.files}.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
@@ -140,9 +150,9 @@ def _pack(directory: Path, machine: Machine) -> Path:
     for path in inside:
         os.utime(path, (0, 0))
     names = [str(path.relative_to(root)) for path in inside]
-    command = ["cpio", "-o", "-H", "newc", "--quiet", "--reproducible", "-D", str(root)]
+    archive = ["cpio", "-o", "-H", "newc", "--quiet", "--reproducible", "-D", str(root)]
     with image.open("wb") as out:
-        subprocess.run(command, input="\n".join(names).encode(), stdout=out, check=True)
+        subprocess.run(archive, input="\n".join(names).encode(), stdout=out, check=True)
     return image
 
 

@@ -15,7 +15,9 @@ SAAKMCTL = REPO / "saakmctl"
 PACKAGE = Path(__file__).resolve().parent
 PACKAGES = PACKAGE / "packages.txt"
 GUEST_FILES = PACKAGE / "guest"
+INCLUDE = GUEST_FILES / "include"
 BYSTANDERS = GUEST_FILES / "bystanders"
+ORACLE = GUEST_FILES / "oracle"
 
 CACHE = Path(os.environ.get("SAAKM_CACHE", Path.home() / ".cache" / "saakm"))
 TREES = CACHE / "trees"

@@ -33,6 +33,10 @@ _SHARED = {
     ("new_place", "unblock_place"): "Which queue of this core? Called when a thread starts, wakes, "
     "or leaves the CPU and could go on. It must be queued here.",
 }
+_PROMISES = {
+    True: "What does saakm check hold it to? saakm check --list says what there is.",
+    False: 'Promises it something? MODULE_INFO(saakm_promises, "fairness"), saakm check --list',
+}
 _PER_THREAD = "What must be remembered of each thread? The class allocates it, zeroed."
 _HEADER = """\
 // SPDX-License-Identifier: GPL-2.0
@@ -108,6 +112,9 @@ def _teach(body: str) -> str:
         lesson = _SHARED.get(tuple(answers)) or LESSONS[answers[0]]
         definition = rf"^static [\w *]+\b{function}\("
         body = re.sub(definition, lambda m, text=lesson: _comment(text) + m[0], body, flags=re.M)
+    promises = re.search(r"^MODULE_INFO\(saakm_promises", body, re.M)
+    at = promises or re.search(r"^MODULE_DESCRIPTION", body, re.M)
+    body = body[: at.start()] + _comment(_PROMISES[bool(promises)]) + body[at.start() :]
     return re.sub(r"^struct \w+_task \{", lambda m: _comment(_PER_THREAD) + m[0], body, flags=re.M)
 
 

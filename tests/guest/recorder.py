@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from saakm.check.order import STATE_IN
 from saakm.vm import Guest
 
 from .support import run_ok
@@ -117,23 +118,6 @@ _LIFE: dict[str, dict[str, str]] = {
     "gone": {"setparam_attr": "joined"},
 }
 
-# The class's state as the handler sees it.
-_STATE_IN: dict[str, set[str]] = {
-    "new_prepare": {"NOT_QUEUED"},
-    "new_place": {"NOT_QUEUED"},
-    "new_end": {"READY"},
-    "unblock_prepare": {"BLOCKED", "RUNNING", "READY_TICK"},
-    "unblock_place": {"BLOCKED"},
-    "unblock_end": {"READY"},
-    "requeue": {"RUNNING", "READY_TICK"},
-    "block": {"READY", "RUNNING", "READY_TICK"},
-    "yield": {"RUNNING", "READY_TICK"},
-    "tick": {"RUNNING"},
-    "running": {"RUNNING"},
-    "wakeup_preempt": {"READY"},
-    "terminate": {"READY", "RUNNING", "READY_TICK", "BLOCKED"},
-}
-
 # Flags that an event may carry at all.
 _FLAGS: dict[str, int] = {
     "new_prepare": CHOICE | SYNC,
@@ -165,7 +149,7 @@ def check_lives(events: list[Event]) -> None:
 
 
 def _check_event(event: Event, past: list[Event]) -> None:
-    allowed = _STATE_IN.get(event.name)
+    allowed = STATE_IN.get(event.name)
     if allowed and STATES[event.state] not in allowed:
         _wrong(f"{event.name} in the state {STATES[event.state]}", past)
     if event.name in _FLAGS and event.flags & ~_FLAGS[event.name]:

@@ -20,7 +20,7 @@ from saakm.vm import Guest
 
 PROGRAMS = Path(__file__).parent / "programs"
 BUILT = paths.CACHE / "tests"
-CFLAGS = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread"]
+CFLAGS = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", f"-I{paths.INCLUDE}"]
 SYSFS = "/sys/kernel/saakm"
 CONSOLE_LINES = 60
 # For pytest.mark.append: a guest of its own. 6.12.117, unpatched too, loses the bandwidth
@@ -34,7 +34,7 @@ def build_program(name: str) -> str:
     """Compiles programs/NAME.c, once for each content; the guest sees the host's files."""
     source = PROGRAMS / f"{name}.c"
     digest = hashlib.sha256(" ".join(CFLAGS).encode())
-    for file in [source, *sorted(PROGRAMS.glob("*.h"))]:
+    for file in [source, *sorted(PROGRAMS.glob("*.h")), *sorted(paths.INCLUDE.glob("*.h"))]:
         digest.update(file.read_bytes())
     built = BUILT / digest.hexdigest()[:16] / name
     if not built.exists():

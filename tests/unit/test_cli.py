@@ -27,7 +27,7 @@ def saakm(*args, **environment):
 def test_help_names_every_command():
     done = saakm("--help")
     assert done.returncode == 0
-    for command in ("demo", "run", "shell", "build", "test", "cost", "bench", "report", "doctor", "clean"):
+    for command in ("demo", "run", "check", "shell", "build", "test", "cost", "bench", "report", "doctor", "clean"):
         assert f" {command} " in done.stdout
 
 

@@ -49,6 +49,13 @@ def test_every_decision_has_its_lesson(origin):
         assert lines[at - 1].endswith("*/"), function
 
 
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_it_says_where_promises_are_made(origin):
+    lines = policy_files("mine", origin, SOURCES[origin])["mine.c"].splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("MODULE_"))
+    assert "saakm check --list" in lines[at - 1] and "MODULE_INFO(saakm_promises" in "".join(lines)
+
+
 def test_continuation_lines_stay_aligned():
     made = policy_files("a_longer_name", "vtime", SOURCES["vtime"])["a_longer_name.c"]
     lines = made.expandtabs(8).splitlines()

@@ -17,6 +17,7 @@ It schedules as it is. What to do next:
   saakm run {it} -- hackbench -g 4 -l 200       run something under it, in a VM
   saakm dev {it}                                edit {file}, and see it run on every save
   saakm trace {it} -- hackbench -g 4 -l 200     see what it did
+  saakm check {it}                              see whether it does what every policy must
   saakm build compile-commands {it}             for clangd"""
 
 # Each shows one decision more than the one before.

@@ -47,6 +47,7 @@ _FIELDS = {
     "saakm_transition": r"comm=(.*) pid=(\S+) policy=(\S+) prev=(\S+) next=(\S+) cpu=(\S+) "
     r"handler=(\S+)",
     "saakm_call": r"policy=(\S+) handler=(\S+) pid=(\S+) flags=(\S+) cpu=(\S+)",
+    "tracing_mark_write": r"(.*)",
 }
 _PATTERNS = {name: re.compile(fields) for name, fields in _FIELDS.items()}
 _LINE = re.compile(r".*-(\d+) +\[(\d+)\](?: \S+)? +(\d+)(?:\.(\d+))?: +(\w+): +(.*)")

@@ -61,13 +61,17 @@ fail(const char *fmt, ...)
 	exit(1);
 }
 
+/* Not 0: rnd() repeats. */
+static uint32_t crowd_seed;
+
 /* xorshift, one state a thread: every run takes another path, none is special */
 static inline uint32_t rnd(uint32_t below)
 {
 	static __thread uint32_t x;
 
 	if (!x)
-		x = (uint32_t)gettid_() * 2654435761u ^ (uint32_t)now_ns(CLOCK_MONOTONIC);
+		x = (uint32_t)gettid_() * 2654435761u ^
+		    (crowd_seed ? crowd_seed * 40503u : (uint32_t)now_ns(CLOCK_MONOTONIC));
 	x ^= x << 13;
 	x ^= x >> 17;
 	x ^= x << 5;

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm check: what is right passes, and what is wrong fails where it is wrong, with the right words."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from saakm import paths
+from saakm.policies import policies
+from saakm.scaffold import policy_files
+
+PAGE = (paths.REPO / "docs/how-to/check-a-policy.md").read_text()
+_COMMANDS = re.findall(r"^    \./saakm (.*)$", PAGE, re.M)
+# The kernels that these boot are built by saakm test, also for tests without a guest.
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(900)]
+
+
+def saakm(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "saakm", *args],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "120"},
+    )
+
+
+def check(policy, *args, status=0):
+    """The rows of its report."""
+    done = saakm("check", str(policy), "--json", *args)
+    assert done.returncode == status, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def failure(module, *args):
+    """The one failure of a module that is wrong, as words."""
+    rows = check(paths.GUEST_MODULES / module, *args, status=1)
+    (row,) = (row for row in rows if row["verdict"] == "failed")
+    return row, "\n".join(row["failures"])
+
+
+@pytest.mark.limit(1800)
+def test_page_as_written():
+    """With a quick check of a shipped policy in it."""
+    expected = {"fifo --only fairness": 1}
+    assert len(_COMMANDS) == 5
+    for command in _COMMANDS:
+        done = saakm(*shlex.split(command))
+        status = next((s for words, s in expected.items() if words in command), 0)
+        assert done.returncode == status, command + done.stdout + done.stderr
+        if "--quick" in command:
+            assert "rr: 8 held, 0 did not; 1 are not promised" in done.stdout
+        if "--command" in command:
+            words = shlex.split(done.stdout)
+            assert words[0] == "qemu-system-x86_64" and "check=storm" in done.stdout
+            assert os.path.exists(words[words.index("-initrd") + 1])
+
+
+# module, its mode, the check that finds it -> what it says
+WRONG = [
+    ("misuser", "schedule_null", "lifecycle", r"ejected \(stall\) in none: .* has been READY on CPU"),
+    ("misuser", "prepare_forbidden", "affinity", r"ejected \(refused-placement\).*may not use"),
+    ("liar", "sleepy", "wakeups", r"was woken, is READY on CPU \d and does not run"),
+    ("liar", "hoards", "work-conservation", r"a CPU idled for [\d.]+ ms while thread \d+ waited"),
+    ("liar", "starves", "no-starvation", r"did not run for \d{3} ms"),
+    ("liar", "unfair", "fairness", r"of 600 ms on one CPU 3 equal threads got"),
+    ("liar", "leaks", "leaks", r"more objects in kmalloc-128 .*must be freed in terminate"),
+]
+
+
+def at_once(run, items):
+    """Its guests take a CPU each."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(run, items))
+
+
+@pytest.mark.limit(1800)
+def test_wrong_policies_fail_in_the_right_place():
+    def run(wrong):
+        module, mode, name, _ = wrong
+        return failure(module, "--only", name, "--param", f"mode={mode}", "--seed", "2")
+
+    for (module, mode, name, words), (row, said) in zip(WRONG, at_once(run, WRONG)):
+        assert re.search(words, said), f"{module} {mode}: {said}"
+        assert row["command"].endswith(f"--only {name} --seed 2 --param mode={mode}")
+
+
+def test_same_seed_same_failure():
+    """To the microsecond of the last transitions."""
+    def run(seed):
+        return failure("liar", "--only", "wakeups", "--param", "mode=sleepy", "--seed", seed)[0]
+
+    runs = at_once(run, ["5", "5", "6"])
+    assert runs[0] == runs[1] and "HANDLER" in runs[0]["dump"]
+    assert runs[0]["dump"] != runs[2]["dump"]
+
+
+@pytest.mark.long
+@pytest.mark.kernel("debug")
+def test_policy_that_remembers_the_dead_fails():
+    """Its data is written to after terminate: nothing but KASAN sees that."""
+    args = ("--only", "lifecycle", "--param", "mode=remembers", "--config", "debug")
+    row, said = failure("liar", *args)
+    assert "the kernel complained: BUG: KASAN: slab-use-after-free in liar_new_place" in said
+    assert "liar_new_place" in row["kernel"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("module", "mode", "words"),
+    [("misuser", "place_twice", "wrong-transition"), ("misuser", "place_never", "not-placed"),
+     ("misuser", "steal_locked", "wrong-move"), ("misuser", "running_sleeps", "sleep")],
+)
+def test_fault_fails(module, mode, words):
+    _, said = failure(module, "--only", "lifecycle", "--param", f"mode={mode}")
+    assert f"ejected ({words})" in said
+
+
+@pytest.mark.long
+@pytest.mark.limit(3600)
+@pytest.mark.kernel("debug")
+@pytest.mark.parametrize("policy", policies())
+def test_shipped_policy_holds(policy):
+    assert all(row["verdict"] != "failed" for row in check(policy))
+
+
+@pytest.mark.long
+@pytest.mark.limit(1800)
+@pytest.mark.parametrize("origin", ["fifo", "rr", "prio", "vtime"])
+def test_new_policy_holds_as_created(tmp_path, origin):
+    directory = tmp_path / f"my_{origin}"
+    directory.mkdir()
+    source = (paths.POLICIES / origin / f"{origin}.c").read_text()
+    for file, text in policy_files(directory.name, origin, source).items():
+        (directory / file).write_text(text)
+    rows = check(directory, "--quick")
+    assert all(row["verdict"] != "failed" for row in rows)
+    promised = {row["check"] for row in rows if row["verdict"] == "held"}
+    assert ("weights" in promised) == (origin == "vtime")

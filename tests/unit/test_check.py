@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm check without a guest: what runs where, and how a recorded guest is judged."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from saakm import paths
+from saakm.check import report
+from saakm.check.checks import CHECKS, PROMISES, chosen_checks, parse_promises
+from saakm.check.evaluate import Finding, evaluate
+from saakm.check.plan import Level, Trial, plan
+from saakm.errors import SaakmError
+
+# Consoles of guests that checked rr, shortened by a smaller scale.
+DATA = Path(__file__).parent / "data"
+ORDER = (DATA / "check-order.txt").read_text()
+AFFINITY = (DATA / "check-affinity.txt").read_text()
+
+
+def one(pattern, text):
+    """The first match, which must be there."""
+    match = re.search(pattern, text, re.M)
+    assert match, pattern
+    return match
+
+
+# --- what runs ---
+
+
+def test_every_check_has_its_code():
+    code = (paths.GUEST_FILES / "check" / "main.c").read_text()
+    assert re.findall(r'^\t{ "([\w-]+)",', code, re.M) == [
+        "lifecycle", "order", "wakeups", "affinity", "work-conservation", "no-starvation",
+        "fairness", "weights", "storm", "reload", "hotplug", "leaks",
+    ]  # fmt: skip
+    assert set(re.findall(r'^\t{ "([\w-]+)",', code, re.M)) == set(CHECKS)
+
+
+def test_levels_grow():
+    levels = [plan(level, list(CHECKS), 7) for level in Level]
+    assert all(set(a) < set(b) for a, b in zip(levels, levels[1:]))
+    assert all(len(set(trials)) == len(trials) for trials in levels)
+    assert {trial.config for trial in levels[0]} == {"base"}
+    assert all(trial.seed == 7 for trial in levels[1])
+
+
+def test_one_cpu_is_not_asked_for_what_needs_two():
+    full = plan(Level.full, list(CHECKS), 1)
+    assert "1s1c" in {trial.topology for trial in full}
+    assert not [t for t in full if t.topology == "1s1c" and CHECKS[t.check].cpus > 1]
+
+
+def test_a_trial_says_how_to_repeat_it():
+    trial = Trial("storm", "debug", "2s2c2t", 9)
+    assert trial.command("./my pol", ["--param", "slice_us=2"]) == (
+        "saakm check './my pol' --only storm --config debug --topology 2s2c2t --seed 9 "
+        "--param slice_us=2"
+    )
+    assert Trial("storm").command("rr", []) == "saakm check rr --only storm --seed 1"
+
+
+def test_unknown_names_are_refused_with_the_known_ones():
+    assert chosen_checks("storm, order") == ["order", "storm"]
+    assert chosen_checks("") == list(CHECKS)
+    with pytest.raises(SaakmError) as error:
+        chosen_checks("strom")
+    assert "lifecycle" in error.value.why
+    with pytest.raises(SaakmError) as error:
+        parse_promises("fairness, speed", "mine")
+    assert "mine promises 'speed'" in error.value.what and "weights" in error.value.why
+
+
+@pytest.mark.parametrize(
+    ("name", "promised"),
+    [("fifo", []), ("prio", []), ("rr", ["work-conservation", "no-starvation", "fairness"]),
+     ("vtime", ["no-starvation", "fairness", "weights"])],
+)
+def test_shipped_policies_promise_what_their_readme_says(name, promised):
+    code = (paths.POLICIES / name / f"{name}.c").read_text()
+    said = re.search(r'^MODULE_INFO\(saakm_promises, "(.*)"\);', code, re.M)
+    assert parse_promises(said[1] if said else "", name) == promised
+    line = one(r"^\*\*Promises:\*\* (.*?);", (paths.POLICIES / name / "README.md").read_text())[1]
+    assert [p for p in PROMISES if p.replace("no-", "no ").replace("-", " ") in line] == promised
+
+
+# --- how a guest is judged ---
+
+
+def test_a_guest_that_did_well_is_believed():
+    found = evaluate("order", ORDER)
+    assert found.verdict == "held", found.failures
+    events, threads = map(int, re.findall(r"\d+", found.tried[-1]))
+    assert threads >= 14 and events > 10 * threads
+    found = evaluate("affinity", AFFINITY)
+    assert found.verdict == "held", found.failures
+    runs, changes = map(int, re.findall(r"\d+", found.tried[-1]))
+    assert runs > 20 and changes >= 12 + 8
+
+
+def test_a_thread_on_a_forbidden_cpu_fails():
+    """The mask of a thread that runs afterwards is taken away."""
+    pid, mask = one(r"tracing_mark_write: may (\d+) (0x\w+)", AFFINITY).groups()
+    forbidden = AFFINITY.replace(f"may {pid} {mask}", f"may {pid} 0x0")
+    found = evaluate("affinity", forbidden)
+    assert found.verdict == "failed"
+    assert all(re.match(rf"thread {pid} was given CPU \d at [\d.]+; it may use", line)
+               for line in found.failures if "more" not in line)
+
+
+def test_a_thread_that_never_ends_fails():
+    line, pid = one(r"^.* pid=(\d+) .* next=TERMINATED .*\n", ORDER).group(0, 1)
+    found = evaluate("order", ORDER.replace(line, ""))
+    assert found.verdict == "failed"
+    assert any(text.startswith(f"thread {pid}: ") for text in found.failures), found.failures
+
+
+def test_an_event_in_a_wrong_state_fails():
+    """A thread's first new_place comes as an unblock_place."""
+    begin = one(r"handler=new_place pid=(\d+)", ORDER)
+    wrong = ORDER.replace(begin[0], f"handler=unblock_place pid={begin[1]}", 1)
+    found = evaluate("order", wrong)
+    assert f"thread {begin[1]}: unblock_place was called while it was NOT_QUEUED" in found.failures[0]
+
+
+def test_a_trace_without_the_threads_proves_nothing():
+    for name, text in (("order", ORDER), ("affinity", AFFINITY)):
+        empty = re.sub(r"^BEGIN trace\n(.*\n)*?END trace", "BEGIN trace\nEND trace", text, flags=re.M)
+        assert evaluate(name, empty).verdict == "failed"
+
+
+def test_complaints_of_the_kernel_fail():
+    splat = "[    1.234567] BUG: KASAN: slab-use-after-free in mine_new_place+0x12/0x30 [mine]\n"
+    found = evaluate("wakeups", f"TRIED a ring\n{splat}VERDICT held\n")
+    assert found.verdict == "failed" and "mine_new_place" in found.failures[0]
+    assert "slab-use-after-free" in found.kernel
+
+
+def test_a_guest_without_a_verdict_fails():
+    found = evaluate("wakeups", "TRIED a ring\n[    1.2] saakm: hello\n")
+    assert found.failures == ["the guest ended without a verdict"]
+    assert found.kernel == "[    1.2] saakm: hello"
+
+
+def test_what_the_guest_said_comes_through():
+    text = ("FAILED ejected (stall) in none: x\nFAILED ejected (stall) in none: x\nFAILED more\n"
+            "BEGIN dump\nmine (id 1)\nEND dump\nVERDICT failed\n")  # fmt: skip
+    found = evaluate("lifecycle", text.replace("\n", "\r\n"))
+    assert found.failures == ["ejected (stall) in none: x", "more"]
+    assert found.dump == "mine (id 1)"
+
+
+# --- what the user reads ---
+
+
+def shown(rows):
+    text = io.StringIO()
+    report.show("mine", 3, rows, Console(file=text, width=120))
+    return text.getvalue()
+
+
+def test_report_in_words():
+    bad = Finding("failed", ["a ring"], ["a [wakeup] was lost"], "the dump", "the kernel")
+    rows = [report.row(Trial("storm", seed=3), Finding("held", ["300 kills"]), "mine", []),
+            report.row(Trial("wakeups", seed=3), bad, "mine", []),
+            *report.skipped(["weights", "storm"], ["fairness"])]
+    text = shown(report.in_order(rows))
+    assert text.index("wakeups") < text.index("storm")
+    assert "a [wakeup] was lost" in text and "the dump" in text and "| the kernel" in text
+    assert "again:            saakm check mine --only wakeups --seed 3" in text
+    assert "mine: 1 held, 1 did not; 1 are not promised" in text
+    assert json.dumps([row.as_json() for row in rows])
+
+
+def test_list_and_refusals():
+    def saakm_check(*args):
+        return subprocess.run(
+            [sys.executable, "-m", "saakm", "check", *args], capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "120"},
+        )  # fmt: skip
+
+    listed = saakm_check("--list")
+    assert listed.returncode == 0 and all(name in listed.stdout for name in CHECKS)
+    for args, why in (
+        ([], "no policy is named"), (["none"], "'none' cannot be checked"),
+        (["rr", "--only", "strom"], "there is no check 'strom'"),
+        (["rr", "--quick", "--full"], "exclude each other"),
+        (["rr", "--topology", "1s1c"], "need --only"),
+        (["rr", "--only", "hotplug", "--topology", "1s1c"], "cannot be checked on 1s1c"),
+        (["rr", "--param", "slice"], "'slice' is no parameter"),
+    ):  # fmt: skip
+        done = saakm_check(*args)
+        assert done.returncode == 1 and why in done.stderr and "next: " in done.stderr, done.stderr
