@@ -35,7 +35,7 @@ _SHARED = {
 }
 _PROMISES = {
     True: "What does saakm check hold it to? saakm check --list says what there is.",
-    False: 'Promises it something? MODULE_INFO(saakm_promises, "fairness"), saakm check --list',
+    False: 'To promise it: MODULE_INFO(saakm_promises, "fairness"). saakm check --list',
 }
 _PER_THREAD = "What must be remembered of each thread? The class allocates it, zeroed."
 _HEADER = """\

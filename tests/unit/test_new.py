@@ -2,6 +2,7 @@
 """saakm new: what it writes, what it refuses, and where policies are found afterwards."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -51,9 +52,9 @@ def test_every_decision_has_its_lesson(origin):
 
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_it_says_where_promises_are_made(origin):
-    lines = policy_files("mine", origin, SOURCES[origin])["mine.c"].splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("MODULE_"))
-    assert "saakm check --list" in lines[at - 1] and "MODULE_INFO(saakm_promises" in "".join(lines)
+    made = policy_files("mine", origin, SOURCES[origin])["mine.c"]
+    (comment,) = re.findall(r"/\*((?:(?!\*/).)*)\*/\nMODULE_(?:INFO|DESCRIPTION)", made, re.S)
+    assert "saakm check --list" in comment and "MODULE_INFO(saakm_promises" in made
 
 
 def test_continuation_lines_stay_aligned():
