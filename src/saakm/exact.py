@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import initramfs
+from . import initramfs, monitor
 from .errors import GuestDied, SaakmError
 from .gdb.running import announce, hold
 from .kernel import build_kernel
@@ -83,7 +83,7 @@ def _machine(vm: VmOptions, vmlinux: Path, init: Path, files: dict[str, Path]) -
 
 
 def _run(machine: initramfs.Machine, exchange: Path, timeout: float, gdb: bool) -> int:
-    options = ["-monitor", f"unix:{exchange}/monitor,server=on,wait=off"]
+    options = monitor.options(exchange)
     if gdb:
         options.append("-S")
         hold(exchange)

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import paths
+from . import monitor, paths
 from .errors import SaakmError
 from .initramfs import compile_static
 from .topology import Topology, parse_topology
@@ -63,7 +63,7 @@ def _own_options(machine: Machine, exchange: Path) -> list[str]:
     options += ["-serial", f"file:{exchange}/console"]
     options += ["-fsdev", f"local,id=saakm,path={exchange},security_model=none"]
     options += ["-device", "virtio-9p-pci,fsdev=saakm,mount_tag=saakm"]
-    options += ["-monitor", f"unix:{exchange}/monitor,server=on,wait=off", "-no-reboot"]
+    options += [*monitor.options(exchange), "-no-reboot"]
     if machine.deterministic:
         options += ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-seed", str(machine.seed)]
         options += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]

@@ -26,10 +26,10 @@ from typing import Self
 from . import kconfig, paths
 from .accel import check_accel, choose_accel
 from .errors import GuestDied, GuestHung, SaakmError
-from .gdb.monitor import tell
 from .gdb.running import announce, hold, is_held
 from .kernel import Kernel, build_kernel
 from .modules import build_modules, build_saakmctl, module_file
+from .monitor import tell
 from .process import tail
 from .qemu import Machine, package_in_guest, qemu_command
 from .splats import find_splats, last_words
@@ -205,6 +205,11 @@ class Guest:
         tell(self.exchange, "stop")
 
     @property
+    def instructions(self) -> int:
+        """How many a deterministic guest has executed, on all CPUs. Its clock also leaps while all idle."""
+        return tell(self.exchange, "query-replay")["icount"]
+
+    @property
     def alive(self) -> bool:
         return self._qemu is not None and self._qemu.poll() is None
 
@@ -267,7 +272,7 @@ class Guest:
     def _make_it_speak(self) -> None:
         """An NMI makes a hung kernel panic with the stacks of all CPUs."""
         try:
-            tell(self.exchange, "nmi")
+            tell(self.exchange, "inject-nmi")
             self._qemu.wait(_NMI_SECONDS)
         except (OSError, subprocess.TimeoutExpired):
             pass  # then what it said before has to do

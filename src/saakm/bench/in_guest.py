@@ -60,6 +60,10 @@ class InGuest:
                 "append": list(shape.append)}
 
     @property
+    def instructions(self) -> int:
+        return self._guest.instructions
+
+    @property
     def running(self) -> bool:
         return self._guest is not None and self._guest.alive
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import GuestError, SaakmError
 from ..splats import find_splats
+from ..vm import Result
 from . import latency, script
 from .in_guest import InGuest
 from .metric import value_of
@@ -23,6 +24,7 @@ _MARGIN = 90.0
 _TRACE_SECONDS = 120.0
 # While a deterministic guest waits for the host to read a file, its clock jumps from timer to timer.
 _JUMPS = 1000
+MILLIONS = "M instructions"
 _GIVE_UP_AFTER = 2  # failures of a variant under a scheduler
 _TIMED_OUT = (124, 137)  # timeout(1), and when it had to kill
 
@@ -34,9 +36,11 @@ class Bench:
                  boot_each: bool):
         self._place, self._workloads = place, workloads
         self._traced, self._boot_each = traced, boot_each
+        self._counts = bool(place.machine.get("deterministic"))
         self._workload = ""
         self._ready: set[tuple[str, str]] = set()
         self._heard = 0
+        self._overheads: dict[str, float] = {}
         self._failed: Counter[tuple[str, str, str]] = Counter()
         self.failures: list[str] = []
         self.splats: list[str] = []
@@ -71,15 +75,15 @@ class Bench:
     def _frame(self, run: Run) -> Record:
         variant = run.variant
         self._place.need(self._workloads[variant.workload].memory)
-        machine = self._place.machine
         # Time that counts instructions is what something costs, not how long it takes.
-        by_count = machine.get("deterministic") and variant.meaning == "time"
+        by_count = self._counts and variant.meaning == "time"
+        unit = MILLIONS if _is_cost(variant, self._counts) else variant.unit
         return {
             "kind": RUN, "workload": variant.workload, "variant": variant.name,
             "family": variant.family, "point": variant.point, "definition": variant.definition,
             "scheduler": run.scheduler.name, "build": run.scheduler.build, "round": run.round,
-            "traced": self._traced, "kernel": self._place.kernel, "machine": machine,
-            "unit": variant.unit, "better": variant.better,
+            "traced": self._traced, "kernel": self._place.kernel, "machine": self._place.machine,
+            "unit": unit, "better": variant.better,
             "meaning": "cost" if by_count else variant.meaning,
             "when": time.strftime("%Y-%m-%dT%H:%M:%S"), "value": None, "error": None,
         }
@@ -90,42 +94,50 @@ class Bench:
         if name != self._workload or self._boot_each or not self._place.running:
             self._place.need(self._workloads[name].memory)
             self._place.boot()
-            self._workload, self._ready, self._heard = name, set(), 0
+            self._workload, self._ready, self._heard, self._overheads = name, set(), 0, {}
         if run.variant.setup and (name, run.variant.setup) not in self._ready:
             done = self._place.run(script.setup(run.variant.setup), _SETUP_SECONDS)
             _check_setup(run.variant, done.status, done.stderr or done.stdout)
             self._ready.add((name, run.variant.setup))
 
     def _measure(self, run: Run) -> dict[str, Any]:
-        variant, place = run.variant, self._place
-        jumps = _JUMPS if place.machine.get("deterministic") else 1
-        text = script.one_run(variant.command, run.scheduler.prefix, variant.timeout * jumps,
-                              place.python_path, place.trace_there if self._traced else "")
+        place = self._place
+        overhead = self._overhead(run) if self._counts else 0.0
         ended = {row["name"] for row in place.ejected()}
-        limit = variant.timeout + _MARGIN + (_TRACE_SECONDS if self._traced else 0)
-        done = place.run(text, limit)
+        done, executed = self._run(run, run.variant.command)
         if new := [row for row in place.ejected() if row["name"] not in ended]:
             place.close()  # what runs after an ejection is fair's
             raise _ejected(new[0])
         if done.status in _TIMED_OUT:
-            raise SaakmError(f"did not end within {variant.timeout:g} s",
+            raise SaakmError(f"did not end within {run.variant.timeout:g} s",
                              "it hangs under this scheduler, or is slow on this machine", "")
-        return self._results(run, _said(done.stdout, done.stderr))
-
-    def _results(self, run: Run, said: dict[str, Any]) -> dict[str, Any]:
-        if said["status"]:
-            raise SaakmError(f"ended with status {said['status']}", said["output"].strip()[-800:], "")
-        if said["classes"] != [run.scheduler.number] * 2:
-            raise SaakmError("was not run under the scheduler",
-                             f"its class was {said['classes']}, not {run.scheduler.number}", "")
-        # Such a clock jumps while nobody runs: what was executed is the cost.
-        counted = self._place.machine.get("deterministic")
-        seconds = said["user"] + said["system"] if counted else said["seconds"]
-        value = value_of(run.variant, said["output"], seconds)
+        said = _said(done.stdout, done.stderr)
+        _check_said(run, said)
         kept = {name: said[name] for name in ("seconds", "user", "system", "switches", "involuntary")}
+        if self._counts:
+            kept["executed"] = executed - overhead
         if self._traced:
-            kept["latency"] = latency.of_file(self._place.trace_here, said["pid"])
-        return {"value": value, **kept}
+            kept["latency"] = latency.of_file(place.trace_here, said["pid"])
+        if _is_cost(run.variant, self._counts):
+            return {"value": executed - overhead, **kept}
+        return {"value": value_of(run.variant, said["output"], said["seconds"]), **kept}
+
+    def _run(self, run: Run, command: str) -> tuple[Result, float]:
+        """And the millions of instructions that were executed meanwhile."""
+        place, timeout = self._place, run.variant.timeout
+        text = script.one_run(command, run.scheduler.prefix, timeout * (_JUMPS if self._counts else 1),
+                              place.python_path, place.trace_there if self._traced else "")
+        limit = timeout + _MARGIN + (_TRACE_SECONDS if self._traced else 0)
+        begin = place.instructions if self._counts else 0
+        done = place.run(text, limit)
+        return done, (place.instructions - begin) / 1e6 if self._counts else 0.0
+
+    def _overhead(self, run: Run) -> float:
+        """Of starting a run under its scheduler, which is not the workload's. The first fills caches."""
+        name = run.scheduler.name
+        if name not in self._overheads:
+            self._overheads[name] = [self._run(run, "true")[1] for _ in range(2)][-1]
+        return self._overheads[name]
 
     def _new_splats(self) -> list[str]:
         text = self._place.said()
@@ -142,6 +154,20 @@ def do_all(bench: Bench, runs: list[Run], keep: Callable[[Record], None],
         if record := bench.record(run):
             keep(record)
         progress.advance()
+
+
+def _is_cost(variant: Variant, counts: bool) -> bool:
+    """The clock of a guest that counts leaps while all its CPUs idle, and runs once for all of them: of
+    what takes time, the instructions are the figure. A rate is taken as the program says it."""
+    return counts and variant.meaning == "time" and variant.better == "lower"
+
+
+def _check_said(run: Run, said: dict[str, Any]) -> None:
+    if said["status"]:
+        raise SaakmError(f"ended with status {said['status']}", said["output"].strip()[-800:], "")
+    if said["classes"] != [run.scheduler.number] * 2:
+        raise SaakmError("was not run under the scheduler",
+                         f"its class was {said['classes']}, not {run.scheduler.number}", "")
 
 
 def _check_setup(variant: Variant, status: int, said: str) -> None:

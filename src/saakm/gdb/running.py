@@ -4,7 +4,6 @@
 import contextlib
 import json
 import os
-import socket
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from .. import paths
 from ..errors import SaakmError
-from .monitor import tell
+from ..monitor import check, tell
 
 _FILE = "guest.json"
 # While it is there, the guest may stand still, and nobody shall think that it hangs.
@@ -48,14 +47,9 @@ def running_guests() -> list[Running]:
     for file in paths.GUESTS.glob(f"*/{_FILE}"):
         with contextlib.suppress(OSError, ValueError):
             guest = Running(**json.loads(file.read_text()))
-            _check_monitor(Path(guest.exchange))
+            check(Path(guest.exchange))
             found.append(guest)
     return sorted(found, key=lambda guest: guest.started)
-
-
-def _check_monitor(exchange: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as monitor:
-        monitor.connect(str(exchange / "monitor"))
 
 
 def choose_guest(pid: int | None, patience: float = 0.0) -> Running:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .. import paths
 from ..errors import SaakmError
-from .monitor import tell
+from ..monitor import tell
 from .running import Running, hold, release
 from .scripts import kernel_scripts
 
@@ -49,7 +49,9 @@ def debug(guest: Running, commands: Sequence[str], batch: bool) -> int:
 def _listen(exchange: Path) -> None:
     """QEMU's stub, which costs nothing until it is asked for."""
     try:
-        tell(exchange, f"gdbserver unix:{exchange}/gdb,server=on,wait=off")
+        # Of QMP's commands none does this.
+        gdbserver = f"gdbserver unix:{exchange}/gdb,server=on,wait=off"
+        tell(exchange, "human-monitor-command", **{"command-line": gdbserver})
     except OSError as error:
         raise SaakmError(
             "the guest does not answer",
