@@ -21,6 +21,7 @@ static struct waiter waiters[MAX_THREADS];
 static volatile int order[MAX_THREADS], nr_ran;
 static bool by_nice;
 
+/* Of nice -20: the module queues lets nobody pass it. */
 static void gate(struct subject *self)
 {
 	saakm_setattr(0, SCHED_SAAKM, policy_id, -20, 0);
@@ -58,7 +59,7 @@ static void arrive(struct waiter *waiter)
 	set_key(waiter, waiter->key);
 	if (write(waiter->event, &one, sizeof(one)) != sizeof(one))
 		die("eventfd");
-	/* The guest's own threads may open the gate for a moment. */
+	/* In a plain FIFO the guest's own threads may open the gate for a moment. */
 	AWAIT(in_state(waiter->subject.tid, "READY") || waiter->ran);
 }
 

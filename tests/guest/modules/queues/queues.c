@@ -101,11 +101,20 @@ static void queues_tick(struct saakm_policy *policy, struct process_event *event
 	check(core);
 }
 
+/* Nobody passes a thread of nice -20, in a FIFO neither: a test can keep all others waiting. */
 static struct task_struct *queues_schedule(struct saakm_policy *policy,
 					   struct core_event *core)
 {
+	struct saakm_rq *rq = &per_cpu(queues_cpus, core->id).rq;
+	struct task_struct *task;
+
 	check(core);
-	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(queues_cpus, core->id).rq);
+	if (saakm_curr(core))
+		return saakm_curr(core);
+	saakm_for_each_task(task, rq)
+		if (task_nice(task) == MIN_NICE)
+			return task;
+	return saakm_rq_first(rq);
 }
 
 static int queues_init(struct saakm_policy *policy)
