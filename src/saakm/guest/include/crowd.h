@@ -78,10 +78,15 @@ static inline uint32_t rnd(uint32_t below)
 	return x % below;
 }
 
+/*
+ * At its end the next CPU has a turn: of CPUs that count instructions, QEMU before 8.1 (accel/tcg,
+ * "ensure fairness with icount") lets one that never pauses starve the others for seconds.
+ */
 static inline void spin(unsigned int n)
 {
 	while (n--)
 		__asm__ volatile("");
+	__builtin_ia32_pause();
 }
 
 static inline void sleep_us(unsigned int us)
