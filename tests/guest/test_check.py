@@ -16,7 +16,8 @@ from saakm.policies import policies
 from saakm.scaffold import policy_files
 
 PAGE = (paths.REPO / "docs/how-to/check-a-policy.md").read_text()
-_COMMANDS = re.findall(r"^    \./saakm (.*)$", PAGE, re.M)
+# Those with gdb are run by test_gdb.py.
+_COMMANDS = [c for c in re.findall(r"^    \./saakm (.*)$", PAGE, re.M) if "gdb" not in c]
 # The kernels that these boot are built by saakm test, also for tests without a guest.
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(900)]
 

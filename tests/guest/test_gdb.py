@@ -106,6 +106,24 @@ def test_a_run_repeats_to_the_bit_up_to_a_breakpoint():
     assert _first_election() == first
 
 
+def _where_it_fails():
+    """The commands of docs/how-to/check-a-policy.md."""
+    with saakm(*"check fifo --only fairness --gdb".split()) as run:
+        try:
+            seen = gdb(run.pid, "saakm-failures", "continue", "saakm-rqs", "saakm-policies")
+            out, err = run.communicate()
+        finally:
+            run.kill()
+    assert run.returncode == 1 and "3 equal threads got" in out, out + err
+    return seen[seen.index("hit Breakpoint"):seen.index("saakm: gdb on guest")]
+
+
+def test_a_check_stops_where_it_fails_and_again_at_the_same_place():
+    first = _where_it_fails()
+    assert "do_group_exit (exit_code=256)" in first and "fifo" in first
+    assert _where_it_fails() == first
+
+
 @pytest.mark.long
 def test_exact_runs_are_the_same():
     """Without a debugger, but with the monitor that waits for one: to the nanosecond."""

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from .. import initramfs, paths
+from .. import initramfs, monitor, paths
 from ..errors import GuestDied, GuestHung, SaakmError
+from ..gdb.running import announce, hold
 from ..kernel import Kernel, build_kernel
 from ..modules import build_modules, build_saakmctl
 from ..topology import parse_topology
+from ..vm import new_exchange
 from .checks import parse_promises
 from .evaluate import Finding, evaluate
 from .plan import Trial
@@ -73,8 +76,23 @@ def machine(subject: Subject, trial: Trial) -> initramfs.Machine:
 
 
 def run(subject: Subject, trial: Trial) -> Finding:
+    return _find(subject, trial)
+
+
+def debug(subject: Subject, trial: Trial) -> Finding:
+    """The same run, to the instruction; it stands still until gdb has come."""
+    kernel, exchange = subject.kernels[trial.config], new_exchange()
     try:
-        console = initramfs.run(machine(subject, trial), timeout=_SECONDS[trial.config])
+        announce(exchange, kernel.config, kernel.build)
+        hold(exchange)
+        return _find(subject, trial, options=[*monitor.options(exchange), "-S"], directory=exchange)
+    finally:
+        shutil.rmtree(exchange, ignore_errors=True)
+
+
+def _find(subject: Subject, trial: Trial, **how: Any) -> Finding:
+    try:
+        console = initramfs.run(machine(subject, trial), timeout=_SECONDS[trial.config], **how)
     except GuestDied as error:
         return Finding("failed", failures=["the kernel died"], kernel=error.tail)
     except GuestHung as error:

@@ -4,7 +4,9 @@
 import json
 import os
 import shlex
+import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -54,6 +56,9 @@ def check(
     command: Annotated[
         bool, typer.Option("--command", help="Do not run the check; print the command that boots it.")
     ] = False,
+    gdb: Annotated[
+        bool, typer.Option("--gdb", help="With --only NAME: wait for saakm gdb before it begins.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:
     """Check a policy: threads, events, wakeups, affinity, storms, and what it promises.
@@ -80,7 +85,7 @@ def check(
         if command:
             _print_command(subject, planned)
             return
-        rows = _run(subject, planned, jobs, policy, _options(param or []))
+        rows = (_debug if gdb else partial(_run, jobs))(subject, planned, policy, _options(param or []))
     rows = report.in_order(rows + left_out)
     if as_json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
@@ -122,7 +127,7 @@ def _options(parameters: list[str]) -> list[str]:
     return [word for parameter in parameters for word in ("--param", parameter)]
 
 
-def _run(subject: trials.Subject, planned: list[Trial], jobs: int, policy: str,
+def _run(jobs: int, subject: trials.Subject, planned: list[Trial], policy: str,
          options: list[str]) -> list[report.Row]:
     found: dict[Trial, Finding] = {}
     with meter("checking", len(planned)) as progress:
@@ -136,11 +141,22 @@ def _run(subject: trials.Subject, planned: list[Trial], jobs: int, policy: str,
     return [report.row(trial, found[trial], policy, options) for trial in planned]
 
 
+def _debug(subject: trials.Subject, planned: list[Trial], policy: str,
+           options: list[str]) -> list[report.Row]:
+    trial = _the_only(planned, "--gdb debugs one guest")
+    print("saakm: the guest stands still; in another window:\n"
+          "         saakm gdb -ex saakm-failures -ex continue", file=sys.stderr)
+    return [report.row(trial, trials.debug(subject, trial), policy, options)]
+
+
+def _the_only(planned: list[Trial], what: str) -> Trial:
+    if len(planned) != 1:
+        raise SaakmError(what, f"this would be {len(planned)} boots", "add --only NAME")
+    return planned[0]
+
+
 def _print_command(subject: trials.Subject, planned: list[Trial]) -> None:
     """Its files stay, for whoever runs it."""
-    if len(planned) != 1:
-        raise SaakmError("--command prints one command", f"this would be {len(planned)} boots",
-                         "add --only NAME")
-    machine = trials.machine(subject, planned[0])
+    machine = trials.machine(subject, _the_only(planned, "--command prints one command"))
     image = initramfs.pack(Path(tempfile.mkdtemp(prefix="saakm-check-")), machine)
     print(shlex.join(initramfs.command(machine, image, "stdio")))

@@ -18,6 +18,7 @@ import linux.proc  # noqa: E402
 import linux.rbtree  # noqa: E402
 import linux.tasks  # noqa: E402
 import linux.timerlist  # noqa: E402, F401
+import saakm_failures  # noqa: E402, F401
 import saakm_policies  # noqa: E402, F401
 import saakm_rqs  # noqa: E402, F401
 import saakm_symbols  # noqa: E402

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm-failures."""
+
+import gdb
+
+_EXIT_1 = 1 << 8
+
+
+class CheckFails(gdb.Breakpoint):
+    """Where the program of saakm check gives up, with all its threads still there."""
+
+    def __init__(self):
+        super().__init__("do_group_exit")
+
+    def stop(self):
+        if int(gdb.parse_and_eval("exit_code")) != _EXIT_1:
+            return False
+        return gdb.parse_and_eval("$lx_current().comm").string() == "init"
+
+
+class Failures(gdb.Command):
+    """Stop from now on where something has gone wrong: where the class finds a policy at fault, where
+    the kernel warns or panics, and where a check of saakm check finds that something does not hold."""
+
+    def __init__(self):
+        super().__init__("saakm-failures", gdb.COMMAND_BREAKPOINTS)
+
+    def invoke(self, argument, from_tty):
+        for function in ("saakm_violation", "panic", "__warn"):
+            gdb.Breakpoint(function)
+        CheckFails()
+
+
+Failures()
