@@ -16,7 +16,7 @@ from ..kernel import Kernel, build_kernel
 from ..modules import build_modules, build_saakmctl
 from ..topology import parse_topology
 from ..vm import new_exchange
-from .checks import parse_promises
+from .checks import CHECKS, parse_promises
 from .evaluate import Finding, evaluate
 from .plan import Trial
 
@@ -65,7 +65,7 @@ def machine(subject: Subject, trial: Trial) -> initramfs.Machine:
     files = {module.name: module, "oracle.ko": module.with_name("oracle.ko")}
     files |= initramfs.with_libraries(paths.CARGO / "release" / "saakmctl")
     words = ["norandmaps", "oops=panic", f"policy={subject.name}", f"check={trial.check}"]
-    words += [f"seed={trial.seed}", f"scale={trial.scale}"]
+    words += [f"seed={trial.seed}", f"scale={trial.scale}", CHECKS[trial.check].append]
     if subject.parameters:
         words.append(f"parameters={','.join(subject.parameters)}")
     return initramfs.Machine(

@@ -228,7 +228,7 @@ void check_leaks(void)
 	for (int i = 0; i < n; i++) {
 		long more = after[i].active - before[i].active;
 
-		if (more > joined / 2)
+		if (more > joined / 10)
 			fail("after %ld threads there are %ld more objects in %s (%ld bytes each): "
 			     "what is allocated for a thread must be freed in terminate",
 			     joined, more, after[i].name, after[i].size);
