@@ -76,7 +76,7 @@ struct saakm_task {
 	struct process_event	event;
 
 	struct saakm_rq		*move_to;	/* saakm_move_task() at work */
-	u32			id;		/* of policy: survives a copy at fork */
+	u32			id;		/* of policy, or of the last: survives fork */
 	u32			excused_ms;	/* watchdog: wait that is no fault */
 	u64			watched_ns;	/* since_ns that excused_ms is about */
 	struct list_head	policy_node;	/* policy->threads */

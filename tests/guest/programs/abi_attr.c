@@ -48,13 +48,16 @@ static void sizes(void)
 static void old_sizes(void)
 {
 	static const uint32_t old[] = { 0, 48, 56 };
+	struct saakm_attr first = joining(id_b);
+
+	EXPECT(set(0, &first), 0);
 
 	for (unsigned int i = 0; i < 3; i++) {
 		struct saakm_attr attr = joining(id_a);
 
 		attr.size = old[i];
-		EXPECT(set(0, &attr), -ESRCH);
-		EXPECT_IN(0, 0, 0, 0);
+		EXPECT(set(0, &attr), 0);
+		EXPECT_IN(0, i ? id_a : id_b, 0, 0);
 
 		attr.size = sizeof(attr);
 		EXPECT(set(0, &attr), 0);
@@ -108,11 +111,43 @@ static void ids(void)
 	EXPECT(sched_setscheduler(0, SCHED_SAAKM, &param), -ESRCH);
 	EXPECT_IN(0, 0, 0, 0);
 
-	/* Nor does it, or a wrong id, push a member out. */
+	/* Nor does a wrong id push a member out. */
 	saakm_join(id_a);
-	EXPECT(sched_setscheduler(0, SCHED_SAAKM, &param), -ESRCH);
 	EXPECT_EQ(saakm_setattr(0, SCHED_SAAKM, 999, 0, 0), -ESRCH);
 	EXPECT_IN(0, id_a, 0, 0);
+}
+
+/* As cyclictest does: be of another class for a moment, then what one was. */
+static void restore(void)
+{
+	struct sched_param above = { .sched_priority = 1 }, param = {};
+	pid_t child;
+	int status;
+
+	EXPECT_EQ(saakm_setattr(0, SCHED_SAAKM, id_a, 5, 42), 0);
+	for (int i = 0; i < 2; i++) {
+		int was = sched_getscheduler(0);
+
+		EXPECT(sched_setscheduler(0, i ? SCHED_FIFO : SCHED_BATCH, i ? &above : &param), 0);
+		EXPECT(sched_setscheduler(0, was, &param), 0);
+		EXPECT_IN(0, id_a, 5, 42);
+		EXPECT(sched_setscheduler(0, was, &param), 0);
+		EXPECT_IN(0, id_a, 5, 42);
+	}
+	/* The last counts. */
+	EXPECT_EQ(saakm_setattr(0, SCHED_SAAKM, id_b, 5, 7), 0);
+	saakm_leave();
+	EXPECT(sched_setscheduler(0, SCHED_SAAKM, &param), 0);
+	EXPECT_IN(0, id_b, 0, 7);
+	/* Who is born in no policy was in none. */
+	saakm_leave();
+	child = fork();
+	if (!child) {
+		EXPECT(sched_setscheduler(0, SCHED_SAAKM, &param), -ESRCH);
+		_exit(failures != 0);
+	}
+	EXPECT_EQ(waitpid(child, &status, 0), child);
+	EXPECT_EQ(status, 0);
 }
 
 static void no_policy(void)
@@ -259,6 +294,7 @@ static const struct abi_case cases[] = {
 	{ "old_sizes", old_sizes },
 	{ "getattr_sizes", getattr_sizes },
 	{ "ids", ids },
+	{ "restore", restore },
 	{ "no_policy", no_policy },
 	{ "invalid", invalid },
 	{ "keep", keep },

@@ -55,7 +55,8 @@ static void saakm_cgroup_apply(struct task_struct *p, u32 id)
 		.sched_saakm_policy	= id,
 	};
 
-	if (!saakm_cgroup_decides(p) || READ_ONCE(p->saakm.id) == id)
+	if (!saakm_cgroup_decides(p) ||
+	    (saakm_sched_policy(p->policy) ? READ_ONCE(p->saakm.id) : 0) == id)
 		return;
 	if (p->sched_reset_on_fork)
 		attr.sched_flags |= SCHED_FLAG_RESET_ON_FORK;

@@ -26,6 +26,7 @@ struct saakm_setsched {
 	struct saakm_policy	*target;	/* to be in afterwards, or NULL */
 	struct saakm_data	*data;		/* for joining @target */
 	struct saakm_data	*old;		/* to free */
+	u32			id, param;	/* of sched_attr, or as @p has them */
 	int			srcu;		/* index + 1; 0: not held */
 	bool			keep;		/* SETPARAM_POLICY */
 	bool			by_cgroup;

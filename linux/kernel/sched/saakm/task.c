@@ -113,7 +113,6 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 		policy->nr_terminated++;
 	}
 	WRITE_ONCE(st->policy, NULL);
-	st->id = 0;
 	st->by_cgroup = false;
 	st->event.data = NULL;
 	return data;
@@ -121,11 +120,20 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 
 /* sched_setattr() */
 
+static struct sched_attr saakm_full_attr(const struct saakm_setsched *s,
+					 const struct sched_attr *attr)
+{
+	struct sched_attr full = *attr;
+
+	full.sched_saakm_policy = s->id;
+	full.sched_saakm_param = s->param;
+	return full;
+}
+
 static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p,
 				 const struct sched_attr *attr, bool user)
 {
-	u32 id = s->keep ? READ_ONCE(p->saakm.id) : attr->sched_saakm_policy;
-	struct saakm_policy *policy = saakm_joinable(id);
+	struct saakm_policy *policy = saakm_joinable(s->id);
 	const struct saakm_module_routines *ops;
 	int ret;
 
@@ -134,14 +142,16 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 				    policy->name, saakm_exit_names[saakm_exit_kind(policy)],
 				    policy->exit.reason);
 	if (!policy || READ_ONCE(policy->dying))
-		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u", id);
+		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u", s->id);
 	if (user && policy->flags & SAAKM_POLICY_PRIVILEGED &&
 	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
 		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
 				    policy->name);
 	ops = READ_ONCE(policy->ops);
 	if (ops->checkparam_attr && !s->keep) {
-		ret = ops->checkparam_attr(policy, attr);
+		struct sched_attr full = saakm_full_attr(s, attr);
+
+		ret = ops->checkparam_attr(policy, &full);
 		if (ret)
 			return saakm_refuse(ret, "sched_setattr: %s refused the parameters (%d)",
 					    policy->name, ret);
@@ -159,6 +169,8 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 			   const struct sched_attr *attr, int policy, bool user)
 {
+	bool same;
+
 	saakm_setsched_done(s);
 	if (!saakm_sched_policy(policy))
 		return 0;
@@ -166,6 +178,10 @@ int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 	might_sleep();
 	s->keep = (int)attr->sched_policy < 0;
 	s->by_cgroup = !user;
+	/* The old calls name none: sched_getscheduler(), and later back to what it said. */
+	same = s->keep || !attr->sched_saakm_policy;
+	s->id = same ? READ_ONCE(p->saakm.id) : attr->sched_saakm_policy;
+	s->param = same ? READ_ONCE(p->saakm.param) : attr->sched_saakm_param;
 	s->srcu = srcu_read_lock(&saakm_srcu) + 1;
 	return saakm_setsched_target(s, p, attr, user);
 }
@@ -190,6 +206,7 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *target = s->target;
 	const struct saakm_module_routines *ops;
+	struct sched_attr full;
 
 	if (st->policy && st->policy != target)
 		s->old = saakm_detach(rq, p);
@@ -204,12 +221,13 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	if (s->keep)
 		return;
 	st->by_cgroup = s->by_cgroup;
-	st->param = attr->sched_saakm_param;
+	st->param = s->param;
 	ops = READ_ONCE(target->ops);
 	if (!ops->setparam_attr)
 		return;
+	full = saakm_full_attr(s, attr);
 	saakm_enter(p, SAAKM_H_setparam_attr);
-	ops->setparam_attr(target, &st->event, attr);
+	ops->setparam_attr(target, &st->event, &full);
 	saakm_leave();
 }
 
