@@ -85,8 +85,7 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 		return -EDEADLK;
 	if ((unsigned int)cpu >= nr_cpu_ids || !to || to->cpu != cpu) {
 		saakm_violation(SAAKM_EXIT_WRONG_MOVE, p->saakm.policy, p,
-				"%s(cpu %d): the runqueue is not of this CPU",
-				__func__, cpu);
+				"%s(cpu %d): the runqueue is not of this CPU", __func__, cpu);
 		return -EINVAL;
 	}
 	dst = cpu_rq(cpu);

@@ -17,8 +17,7 @@ static inline bool saakm_sched_policy(int policy)
 
 static inline bool task_on_saakm(const struct task_struct *p)
 {
-	return IS_ENABLED(CONFIG_SCHED_CLASS_SAAKM) &&
-	       p->sched_class == &saakm_sched_class;
+	return IS_ENABLED(CONFIG_SCHED_CLASS_SAAKM) && p->sched_class == &saakm_sched_class;
 }
 
 /* State of one __sched_setscheduler() call. */
@@ -26,7 +25,7 @@ struct saakm_setsched {
 	struct saakm_policy	*target;	/* to be in afterwards, or NULL */
 	struct saakm_data	*data;		/* for joining @target */
 	struct saakm_data	*old;		/* to free */
-	u32			id, param;	/* of sched_attr, or as @p has them */
+	u32			param;		/* of sched_attr, or as @p has it */
 	int			srcu;		/* index + 1; 0: not held */
 	bool			keep;		/* SETPARAM_POLICY */
 	bool			by_cgroup;
@@ -102,15 +101,9 @@ static inline void saakm_post_fork(struct task_struct *p) { }
 static inline void saakm_task_dead(struct task_struct *p) { }
 static inline int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 					 const struct sched_attr *attr, int policy, bool user)
-{
-	return 0;
-}
-
+{ return 0; }
 static inline int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
-{
-	return 0;
-}
-
+{ return 0; }
 static inline void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 					struct task_struct *p, const struct sched_attr *attr) { }
 static inline void saakm_setsched_done(struct saakm_setsched *s) { }

@@ -9,8 +9,7 @@ int saakm_runqueue_init(struct saakm_rq *srq, int cpu, enum saakm_rq_type type,
 {
 	bool ordered = type != SAAKM_RQ_FIFO;
 
-	if (type > SAAKM_RQ_RBTREE || ordered != !!order ||
-	    (unsigned int)cpu >= nr_cpu_ids)
+	if (type > SAAKM_RQ_RBTREE || ordered != !!order || (unsigned int)cpu >= nr_cpu_ids)
 		return -EINVAL;
 
 	*srq = (struct saakm_rq) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the class calls of its safety: misuse.c, eject.c, server.c, floor.c, watchdog.c, ... */
+/* What the class calls of its safety, by file. */
 #ifndef _KERNEL_SCHED_SAAKM_SAFETY_H
 #define _KERNEL_SCHED_SAAKM_SAFETY_H
 

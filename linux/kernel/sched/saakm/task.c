@@ -45,8 +45,7 @@ static int saakm_alloc_data(const struct saakm_policy *policy, struct saakm_data
 	*data = NULL;
 	if (!policy->task_size)
 		return 0;
-	*data = kzalloc(struct_size(*data, bytes, policy->task_size),
-			GFP_KERNEL_ACCOUNT);
+	*data = kzalloc(struct_size(*data, bytes, policy->task_size), GFP_KERNEL_ACCOUNT);
 	return *data ? 0 : -ENOMEM;
 }
 
@@ -120,20 +119,10 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 
 /* sched_setattr() */
 
-static struct sched_attr saakm_full_attr(const struct saakm_setsched *s,
-					 const struct sched_attr *attr)
-{
-	struct sched_attr full = *attr;
-
-	full.sched_saakm_policy = s->id;
-	full.sched_saakm_param = s->param;
-	return full;
-}
-
 static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p,
 				 const struct sched_attr *attr, bool user)
 {
-	struct saakm_policy *policy = saakm_joinable(s->id);
+	struct saakm_policy *policy = saakm_joinable(attr->sched_saakm_policy);
 	const struct saakm_module_routines *ops;
 	int ret;
 
@@ -142,16 +131,15 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 				    policy->name, saakm_exit_names[saakm_exit_kind(policy)],
 				    policy->exit.reason);
 	if (!policy || READ_ONCE(policy->dying))
-		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u", s->id);
+		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u",
+				    attr->sched_saakm_policy);
 	if (user && policy->flags & SAAKM_POLICY_PRIVILEGED &&
 	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
 		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
 				    policy->name);
 	ops = READ_ONCE(policy->ops);
 	if (ops->checkparam_attr && !s->keep) {
-		struct sched_attr full = saakm_full_attr(s, attr);
-
-		ret = ops->checkparam_attr(policy, &full);
+		ret = ops->checkparam_attr(policy, attr);
 		if (ret)
 			return saakm_refuse(ret, "sched_setattr: %s refused the parameters (%d)",
 					    policy->name, ret);
@@ -169,7 +157,7 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 			   const struct sched_attr *attr, int policy, bool user)
 {
-	bool same;
+	struct sched_attr full;
 
 	saakm_setsched_done(s);
 	if (!saakm_sched_policy(policy))
@@ -178,12 +166,15 @@ int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 	might_sleep();
 	s->keep = (int)attr->sched_policy < 0;
 	s->by_cgroup = !user;
+	full = *attr;
 	/* The old calls name none: sched_getscheduler(), and later back to what it said. */
-	same = s->keep || !attr->sched_saakm_policy;
-	s->id = same ? READ_ONCE(p->saakm.id) : attr->sched_saakm_policy;
-	s->param = same ? READ_ONCE(p->saakm.param) : attr->sched_saakm_param;
+	if (s->keep || !attr->sched_saakm_policy) {
+		full.sched_saakm_policy = READ_ONCE(p->saakm.id);
+		full.sched_saakm_param = READ_ONCE(p->saakm.param);
+	}
+	s->param = full.sched_saakm_param;
 	s->srcu = srcu_read_lock(&saakm_srcu) + 1;
-	return saakm_setsched_target(s, p, attr, user);
+	return saakm_setsched_target(s, p, &full, user);
 }
 
 /* With the locks: -EAGAIN if @p has changed its policy since. */
@@ -225,7 +216,9 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	ops = READ_ONCE(target->ops);
 	if (!ops->setparam_attr)
 		return;
-	full = saakm_full_attr(s, attr);
+	full = *attr;
+	full.sched_saakm_policy = target->id;
+	full.sched_saakm_param = s->param;
 	saakm_enter(p, SAAKM_H_setparam_attr);
 	ops->setparam_attr(target, &st->event, &full);
 	saakm_leave();

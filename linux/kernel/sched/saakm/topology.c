@@ -45,10 +45,9 @@ static struct topology_level *saakm_build_levels(int cpu)
 /* The scheduling domains have been rebuilt. Called under sched_domains_mutex. */
 void saakm_update_topology(void)
 {
-	struct topology_level **old;
+	struct topology_level **old = kcalloc(nr_cpu_ids, sizeof(*old), GFP_KERNEL);
 	int cpu;
 
-	old = kcalloc(nr_cpu_ids, sizeof(*old), GFP_KERNEL);
 	if (!old)
 		return;
 	for_each_possible_cpu(cpu)
