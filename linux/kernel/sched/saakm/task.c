@@ -122,24 +122,32 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p,
 				 const struct sched_attr *attr, bool user)
 {
-	struct saakm_policy *policy = saakm_joinable(attr->sched_saakm_policy);
 	const struct saakm_module_routines *ops;
+	struct sched_attr full = *attr;
+	struct saakm_policy *policy;
 	int ret;
 
+	/* The old calls name none: sched_getscheduler(), and later back to what it said. */
+	if (s->keep || !attr->sched_saakm_policy) {
+		full.sched_saakm_policy = READ_ONCE(p->saakm.id);
+		full.sched_saakm_param = READ_ONCE(p->saakm.param);
+	}
+	s->param = full.sched_saakm_param;
+	policy = saakm_joinable(full.sched_saakm_policy);
 	if (policy && saakm_exit_kind(policy))
 		return saakm_refuse(-EOWNERDEAD, "sched_setattr: policy %s was ejected (%s): %s",
 				    policy->name, saakm_exit_names[saakm_exit_kind(policy)],
 				    policy->exit.reason);
 	if (!policy || READ_ONCE(policy->dying))
 		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u",
-				    attr->sched_saakm_policy);
+				    full.sched_saakm_policy);
 	if (user && policy->flags & SAAKM_POLICY_PRIVILEGED &&
 	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
 		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
 				    policy->name);
 	ops = READ_ONCE(policy->ops);
 	if (ops->checkparam_attr && !s->keep) {
-		ret = ops->checkparam_attr(policy, attr);
+		ret = ops->checkparam_attr(policy, &full);
 		if (ret)
 			return saakm_refuse(ret, "sched_setattr: %s refused the parameters (%d)",
 					    policy->name, ret);
@@ -157,8 +165,6 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 			   const struct sched_attr *attr, int policy, bool user)
 {
-	struct sched_attr full;
-
 	saakm_setsched_done(s);
 	if (!saakm_sched_policy(policy))
 		return 0;
@@ -166,15 +172,8 @@ int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 	might_sleep();
 	s->keep = (int)attr->sched_policy < 0;
 	s->by_cgroup = !user;
-	full = *attr;
-	/* The old calls name none: sched_getscheduler(), and later back to what it said. */
-	if (s->keep || !attr->sched_saakm_policy) {
-		full.sched_saakm_policy = READ_ONCE(p->saakm.id);
-		full.sched_saakm_param = READ_ONCE(p->saakm.param);
-	}
-	s->param = full.sched_saakm_param;
 	s->srcu = srcu_read_lock(&saakm_srcu) + 1;
-	return saakm_setsched_target(s, p, &full, user);
+	return saakm_setsched_target(s, p, attr, user);
 }
 
 /* With the locks: -EAGAIN if @p has changed its policy since. */
@@ -197,7 +196,6 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *target = s->target;
 	const struct saakm_module_routines *ops;
-	struct sched_attr full;
 
 	if (st->policy && st->policy != target)
 		s->old = saakm_detach(rq, p);
@@ -214,14 +212,15 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	st->by_cgroup = s->by_cgroup;
 	st->param = s->param;
 	ops = READ_ONCE(target->ops);
-	if (!ops->setparam_attr)
-		return;
-	full = *attr;
-	full.sched_saakm_policy = target->id;
-	full.sched_saakm_param = s->param;
-	saakm_enter(p, SAAKM_H_setparam_attr);
-	ops->setparam_attr(target, &st->event, &full);
-	saakm_leave();
+	if (ops->setparam_attr) {
+		struct sched_attr full = *attr;
+
+		full.sched_saakm_policy = target->id;
+		full.sched_saakm_param = s->param;
+		saakm_enter(p, SAAKM_H_setparam_attr);
+		ops->setparam_attr(target, &st->event, &full);
+		saakm_leave();
+	}
 }
 
 void saakm_setsched_done(struct saakm_setsched *s)
