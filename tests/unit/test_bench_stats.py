@@ -77,7 +77,7 @@ def record(scheduler="eevdf", value=1.0, **more):
     usual = {"kind": "run", "workload": "w", "variant": "v", "family": "v", "point": "",
              "definition": "d", "scheduler": scheduler, "build": "", "round": 1, "traced": False,
              "kernel": "k", "machine": {}, "unit": "s", "better": "lower", "meaning": "time",
-             "value": value, "error": None}
+             "value": value, "error": None, "switches": 10}
     return usual | more
 
 

@@ -18,9 +18,11 @@ NAMES = ["eevdf", "fifo"]
 def pipes():
     return [
         Figure("hackbench", "hackbench-pipes", "1", "s", "lower", "time",
-               values={"eevdf": [0.26, 0.27, 0.265, 0.265], "fifo": [0.21, 0.22, 0.215, 0.215]}),
+               values={"eevdf": [0.26, 0.27, 0.265, 0.265], "fifo": [0.21, 0.22, 0.215, 0.215]},
+               switches={"eevdf": [90, 110, 100, 100], "fifo": [120, 130, 125, 125]}),
         Figure("hackbench", "hackbench-pipes", "12", "s", "lower", "time",
-               values={"eevdf": [1.1, 1.2, 1.15, 1.15], "fifo": [1.1, 1.21, 1.14, 1.15]}),
+               values={"eevdf": [1.1, 1.2, 1.15, 1.15], "fifo": [1.1, 1.21, 1.14, 1.15]},
+               switches={"eevdf": [0] * 4, "fifo": [0] * 4}),
     ]
 
 
@@ -73,6 +75,7 @@ def test_the_terminal_says_the_rule_and_what_time_means(pipes):
     text = out.file.getvalue()
     for words in ("fifo against eevdf", "Welch", "only the ratio", "1 won", "1 within noise"):
         assert words in text
+    assert "+25%" in text  # more context switches
 
 
 def test_json_has_null_for_what_is_not_known(pipes):

@@ -35,7 +35,8 @@ def record(scheduler, value, **more):
     usual = {"kind": "run", "workload": "hackbench", "variant": "pipes-1", "family": "pipes",
              "point": "1", "definition": "d", "scheduler": scheduler, "build": "", "round": 1,
              "traced": False, "kernel": "abc123", "machine": MACHINE, "unit": "s",
-             "better": "lower", "meaning": "time", "value": value, "error": None, "splats": []}
+             "better": "lower", "meaning": "time", "value": value, "error": None, "splats": [],
+             "switches": 10 if scheduler == "eevdf" else 12}
     return usual | more
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Figures from records: what each workload yielded under each scheduler."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from . import stats
@@ -26,6 +28,8 @@ class Figure:
     meaning: str
     latency: bool = False  # of threads, traced beside a workload's own figure
     values: dict[str, list[float]] = field(default_factory=dict)
+    # Context switches of its processes in each run: why a scheduler's costs differ.
+    switches: dict[str, list[int]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -33,6 +37,11 @@ class Figure:
 
     def summary(self, scheduler: str) -> Summary:
         return stats.summarise(self.values[scheduler], self.better)
+
+    def more_switches(self, base: str, scheduler: str) -> float:
+        """In per cent of the baseline's."""
+        before, now = (fmean(self.switches[name]) for name in (base, scheduler))
+        return 100 * (now / before - 1) if before else math.nan
 
     def difference(self, base: str, scheduler: str) -> Difference:
         return stats.compare(self.values[base], self.values[scheduler], self.better)
@@ -49,6 +58,7 @@ def figures(records: Iterable[Record]) -> list[Figure]:
         for figure, value in _of(record):
             same = found.setdefault((figure.title, figure.label, figure.unit), figure)
             same.values.setdefault(record["scheduler"], []).append(value)
+            same.switches.setdefault(record["scheduler"], []).append(record["switches"])
     return list(found.values())
 
 

@@ -16,7 +16,7 @@ _WIDTH = 140
 RULE = (
     "Better is positive. Stars: more than noise, by Welch's t-test (p < 0.05) between the runs; "
     "rates are compared as the times they are the inverse of. CI95: where the mean lies, "
-    "Student's t at 95 %."
+    "Student's t at 95 %. Switches: context switches of its processes, more or fewer."
 )
 _STYLES = {stats.WON: "green", stats.LOST: "red", stats.NOISE: "dim", stats.UNKNOWN: "yellow"}
 MEANINGS = {
@@ -48,7 +48,7 @@ def _show_tally(found: Sequence[Figure], result: Tally, console: Console) -> Non
     if not result.differences:
         return
     table = Table(title=f"{result.scheduler} against {result.base}", title_justify="left")
-    for column in ("workload", result.base, result.scheduler, "gain", "95 %", "verdict"):
+    for column in ("workload", result.base, result.scheduler, "gain", "95 %", "switches", "verdict"):
         left = column in ("workload", "verdict")
         table.add_column(column, justify="left" if left else "right", no_wrap=True)
     for figure in found:
@@ -63,7 +63,8 @@ def _show_tally(found: Sequence[Figure], result: Tally, console: Console) -> Non
 
 
 def gain_cells(figure: Figure, result: Tally) -> list[str]:
-    """Both means with their deviations, the gain, its interval, and the verdict."""
+    """Both means with their deviations, the gain, its interval, how many context switches more, and
+    the verdict."""
     difference = result.differences[figure.name]
     means = []
     for name in (result.base, result.scheduler):
@@ -74,7 +75,9 @@ def gain_cells(figure: Figure, result: Tally) -> list[str]:
     verdict = difference.verdict
     if not math.isnan(difference.p):
         verdict += f" (p = {difference.p:.2g})" if verdict == stats.NOISE else ""
-    return [*means, f"{difference.percent:+.2f}%", interval, verdict]
+    more = figure.more_switches(result.base, result.scheduler)
+    switches = "" if math.isnan(more) else f"{more:+.0f}%"
+    return [*means, f"{difference.percent:+.2f}%", interval, switches, verdict]
 
 
 def sentence(result: Tally) -> str:

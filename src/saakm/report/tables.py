@@ -29,7 +29,7 @@ class Comparison:
 
 
 _KINDS = {stats.WON: "won", stats.LOST: "lost", stats.NOISE: "noise", stats.UNKNOWN: "noise"}
-COMPARISON_HEADER = ("workload", "unit, better", "{base}", "{scheduler}", "gain", "95 %", "verdict")
+COMPARISON_HEADER = ("workload", "unit, better", "{base}", "{scheduler}", "gain", "95 %", "switches", "verdict")
 
 
 def comparisons(found: Sequence[Figure], base: str) -> list[Comparison]:
