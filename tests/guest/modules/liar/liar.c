@@ -30,8 +30,11 @@ static bool is(const char *wanted)
 
 static int liar_prepare(struct saakm_policy *policy, struct process_event *event)
 {
-	int cpu = is("hoards") ? -1 : saakm_idle_cpu_near(event->task, event->prev_cpu);
+	int cpu;
 
+	if (is("hoards"))
+		return cpumask_first(event->task->cpus_ptr);
+	cpu = saakm_idle_cpu_near(event->task, event->prev_cpu);
 	return cpu >= 0 ? cpu : event->prev_cpu;
 }
 
