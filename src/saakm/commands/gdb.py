@@ -26,11 +26,12 @@ def gdb(
 ) -> None:
     """Stop a running guest in gdb, with the symbols of its kernel and modules.
 
-    Any guest can be debugged: of saakm run, shell, dev, trace, test. It stands still meanwhile, and
+    Any guest can be debugged: of saakm run, shell, dev, trace, test, check --gdb. It stands still meanwhile, and
     goes on when gdb ends. Beside gdb's own commands and the kernel's (lx-ps, lx-dmesg, ...):
 
     saakm-rqs shows what each CPU runs and which threads wait in which queue, saakm-task PID a thread,
-    saakm-policies the policies. Breakpoints may name functions of modules that are not loaded yet.
+    saakm-policies the policies; saakm-failures stops where something goes wrong. Breakpoints may name
+    functions of modules that are not loaded yet.
     """
     if as_list:
         for guest in running_guests():
