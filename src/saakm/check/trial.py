@@ -80,7 +80,7 @@ def run(subject: Subject, trial: Trial) -> Finding:
 
 
 def debug(subject: Subject, trial: Trial) -> Finding:
-    """The same run, to the instruction; it stands still until gdb has come."""
+    """The same once more; it stands still until gdb has come, whose stops may shift it a little."""
     kernel, exchange = subject.kernels[trial.config], new_exchange()
     try:
         announce(exchange, kernel.config, kernel.build)

@@ -7,7 +7,7 @@ _EXIT_1 = 1 << 8
 
 
 class CheckFails(gdb.Breakpoint):
-    """Where the program of saakm check gives up, with all its threads still there."""
+    """Where the program of saakm check gives up, before it ends."""
 
     def __init__(self):
         super().__init__("do_group_exit")
