@@ -11,7 +11,7 @@ pytestmark = pytest.mark.kernel("base")
 # One guest command for several cases: under emulation, loading and tidying up cost more than they do.
 ATTR = {
     "sizes": "sizes old_sizes getattr_sizes",
-    "arguments": "ids restore invalid keep relatives",
+    "arguments": "ids restore restore_race invalid keep relatives",
     "changes": "in_and_out between_policies",
 }
 LIFE = {

@@ -150,6 +150,34 @@ static void restore(void)
 	EXPECT_EQ(status, 0);
 }
 
+#define RACES 5000
+
+/* Who says "as it is" while another changes it, undoes nothing. */
+static void restore_race(void)
+{
+	struct sched_param param = {};
+	pid_t target = fork(), restorer;
+
+	if (!target)
+		while (1)
+			pause();
+	EXPECT_EQ(saakm_setattr(target, SCHED_SAAKM, id_a, 0, 1), 0);
+	restorer = fork();
+	if (!restorer)
+		while (1)
+			sched_setscheduler(target, SCHED_SAAKM, &param);
+	for (int i = 0; i < RACES && !failures; i++) {
+		uint32_t id = i % 2 ? id_a : id_b;
+
+		EXPECT_EQ(saakm_setattr(target, SCHED_SAAKM, id, 0, id), 0);
+		EXPECT_IN(target, id, 0, id);
+	}
+	kill(restorer, SIGKILL);
+	kill(target, SIGKILL);
+	EXPECT_EQ(waitpid(restorer, NULL, 0), restorer);
+	EXPECT_EQ(waitpid(target, NULL, 0), target);
+}
+
 static void no_policy(void)
 {
 	struct sched_param param = {};
@@ -295,6 +323,7 @@ static const struct abi_case cases[] = {
 	{ "getattr_sizes", getattr_sizes },
 	{ "ids", ids },
 	{ "restore", restore },
+	{ "restore_race", restore_race },
 	{ "no_policy", no_policy },
 	{ "invalid", invalid },
 	{ "keep", keep },

@@ -208,8 +208,7 @@ static void saakm_balance_core(int cpu)
 
 		if (!saakm_balance_due(policy, cpu))
 			continue;
-		core->next_balance = jiffies +
-			msecs_to_jiffies(policy->balance_interval_ms);
+		core->next_balance = jiffies + msecs_to_jiffies(policy->balance_interval_ms);
 		saakm_balance_event(policy, cpu, SAAKM_H_balancing_select,
 				    policy->ops->balancing_select);
 	}

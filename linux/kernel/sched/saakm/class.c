@@ -498,8 +498,7 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
 	for_each_saakm_policy(policy)
-		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle,
-				 policy->ops->exit_idle);
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle, policy->ops->exit_idle);
 }
 
 /* There is no caller who could take a refusal of the server's bandwidth. */
@@ -527,8 +526,7 @@ void saakm_rq_deactivate(struct rq *rq)
 	saakm_server_apply(rq, 0, saakm_server_period_us);
 	guard(rq_lock_irqsave)(rq);
 	for_each_saakm_policy(policy)
-		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_exit,
-				 policy->ops->core_exit);
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_exit, policy->ops->core_exit);
 }
 
 static int balance_saakm(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)

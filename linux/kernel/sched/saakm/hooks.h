@@ -25,9 +25,10 @@ struct saakm_setsched {
 	struct saakm_policy	*target;	/* to be in afterwards, or NULL */
 	struct saakm_data	*data;		/* for joining @target */
 	struct saakm_data	*old;		/* to free */
-	u32			param;		/* of sched_attr, or as @p has it */
+	u32			id, param;	/* of sched_attr, or as @p had them */
 	int			srcu;		/* index + 1; 0: not held */
 	bool			keep;		/* SETPARAM_POLICY */
+	bool			same;		/* @keep, or none is named */
 	bool			by_cgroup;
 };
 

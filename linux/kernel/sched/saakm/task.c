@@ -128,19 +128,20 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 	int ret;
 
 	/* The old calls name none: sched_getscheduler(), and later back to what it said. */
-	if (s->keep || !attr->sched_saakm_policy) {
+	s->same = s->keep || !attr->sched_saakm_policy;
+	if (s->same) {
 		full.sched_saakm_policy = READ_ONCE(p->saakm.id);
 		full.sched_saakm_param = READ_ONCE(p->saakm.param);
 	}
+	s->id = full.sched_saakm_policy;
 	s->param = full.sched_saakm_param;
-	policy = saakm_joinable(full.sched_saakm_policy);
+	policy = saakm_joinable(s->id);
 	if (policy && saakm_exit_kind(policy))
 		return saakm_refuse(-EOWNERDEAD, "sched_setattr: policy %s was ejected (%s): %s",
 				    policy->name, saakm_exit_names[saakm_exit_kind(policy)],
 				    policy->exit.reason);
 	if (!policy || READ_ONCE(policy->dying))
-		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u",
-				    full.sched_saakm_policy);
+		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u", s->id);
 	if (user && policy->flags & SAAKM_POLICY_PRIVILEGED &&
 	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
 		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
@@ -184,7 +185,8 @@ int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 	/* A dead thread will not pass saakm_task_dead() again. */
 	if (READ_ONCE(p->__state) == TASK_DEAD)
 		return -ESRCH;
-	if (p->saakm.policy != s->target && (s->keep || (s->target->task_size && !s->data)))
+	if ((s->same && (p->saakm.id != s->id || p->saakm.param != s->param)) ||
+	    (p->saakm.policy != s->target && (s->keep || (s->target->task_size && !s->data))))
 		return -EAGAIN;
 	return 0;
 }
@@ -251,15 +253,15 @@ void saakm_getattr(struct task_struct *p, struct sched_attr *attr)
 
 /*
  * The child's struct saakm_task is a copy, made without locks, of what the
- * parent was at some moment: only its id is of use. A policy that is going
- * away takes no children.
+ * parent was at some moment: of use are its id, and whether it is in there
+ * or was last. A policy that is going away takes no children.
  */
 int saakm_fork(struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *policy;
 	struct saakm_data *data;
-	u32 id = st->id, param = st->param;
+	u32 id = st->policy ? st->id : 0, param = st->param;
 	bool by_cgroup = st->by_cgroup;
 	int ret;
 
