@@ -20,8 +20,8 @@ RULE = (
 )
 _STYLES = {stats.WON: "green", stats.LOST: "red", stats.NOISE: "dim", stats.UNKNOWN: "yellow"}
 MEANINGS = {
-    "cost": "cost: instructions that all CPUs executed, or what was done in each 1,000 million of them; "
-            "the same on every machine",
+    "cost": "cost: instructions that all CPUs executed; of a rate, what was done in a second of a clock "
+            "that counts 1,000 million of them, and leaps while all CPUs idle",
     "time": "time: only the ratio of runs side by side means something, and in an emulated "
             "machine neither caches nor memory cost what they do on a real one",
     "behaviour": "behaviour: what the scheduler did; latencies in an emulated machine are wall "
