@@ -21,13 +21,20 @@
 #define _LINUX_SAAKM_H
 
 #include <linux/cpumask.h>
+#include <linux/llist.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/rbtree.h>
 #include <linux/saakm_types.h>
 #include <linux/sched.h>
 #include <linux/seq_buf.h>
+#include <linux/workqueue.h>
 #include <uapi/linux/sched/types.h>
+
+/* Whoever includes the API may use its symbols. */
+#ifdef MODULE
+MODULE_IMPORT_NS(SAAKM);
+#endif
 
 /**
  * struct core_event - one core, as one policy sees it
@@ -35,16 +42,13 @@
  * @curr: in &saakm_module_routines.schedule only: the thread of this policy
  *	that has the CPU and could go on, or NULL. It is in no runqueue.
  * @nr_runnable: threads of this policy that are READY or RUNNING here
+ *
+ * To read only. What the class relies on it keeps for itself.
  */
 struct core_event {
 	int			id;
 	struct task_struct	*curr;
 	unsigned int		nr_runnable;
-	/* private: */
-	u64			switches;
-	unsigned long		next_balance;
-	u64			idle_since_ns;	/* floor: when it last had the CPU */
-	u64			held;		/* watchdog: samples, latest in bit 0 */
 };
 
 /**
@@ -178,11 +182,23 @@ struct saakm_module_routines {
 			  struct process_event *event, struct core_event *core);
 
 	/**
+	 * @moved: A READY thread is taken from core @from to core @core. [R] of both
+	 *
+	 * By saakm_move_task() or saakm_steal(). It is in no runqueue, and is
+	 * inserted in the one of @core that they name as soon as this returns:
+	 * the place to re-base a key that is relative to its core. Must not
+	 * call change_state(). Default: nothing.
+	 */
+	void (*moved)(struct saakm_policy *policy, struct process_event *event,
+		      struct core_event *from, struct core_event *core);
+
+	/**
 	 * @wakeup_preempt: Shall @woken take the CPU from @running? [R]
 	 *
 	 * Both belong to this policy and @woken is READY here. True asks for
 	 * an election. Default: no. Between two policies the one that comes
-	 * first in /proc/saakm/policies preempts.
+	 * first in /proc/saakm/policies preempts. The flags of how @woken came
+	 * are still in its event (SAAKM_EV_SYNC, FORK, CHOICE).
 	 */
 	bool (*wakeup_preempt)(struct saakm_policy *policy,
 			       struct task_struct *running,
@@ -203,8 +219,8 @@ struct saakm_module_routines {
 	/**
 	 * @newly_idle: The core found nothing to run. [B]
 	 *
-	 * The chance to pull threads: saakm_steal(). Called on the core itself.
-	 * Default: nothing.
+	 * The chance to pull threads: saakm_steal(). Called on the core itself,
+	 * once the policy has had a thread. Default: nothing.
 	 */
 	void (*newly_idle)(struct saakm_policy *policy,
 			   struct core_event *core);
@@ -221,7 +237,7 @@ struct saakm_module_routines {
 	 *
 	 * Every &saakm_policy.balance_interval_ms, in softirq context; for
 	 * cores that sleep without a tick on the CPU that balances for them.
-	 * Default: nothing.
+	 * Not before the policy has had a thread. Default: nothing.
 	 */
 	void (*balancing_select)(struct saakm_policy *policy,
 				 struct core_event *core);
@@ -243,8 +259,11 @@ struct saakm_module_routines {
 	 * @init: Set up the policy. [S]
 	 *
 	 * Called by saakm_add_policy() before any other handler, with the
-	 * cores numbered. Initialise the runqueues here. An error (-errno) is
-	 * passed on to the loader. Default: nothing.
+	 * cores numbered. Initialise the runqueues here: they belong to the
+	 * policy whose init it is. An error (-errno) is passed on to the loader;
+	 * a policy that ejects itself here is refused, too. Other policies
+	 * cannot be loaded meanwhile. Must not add or remove policies.
+	 * Default: nothing.
 	 */
 	int (*init)(struct saakm_policy *policy);
 
@@ -277,9 +296,9 @@ struct saakm_module_routines {
 			      const struct sched_attr *attr);
 
 	/**
-	 * @getparam_attr: Fill in @attr for sched_getattr(2). RCU read side, may
-	 * not sleep. Nice value, id and parameter are there already. Default:
-	 * nothing.
+	 * @getparam_attr: Fill in @attr for sched_getattr(2). [R]
+	 *
+	 * Nice value, id and parameter are there already. Default: nothing.
 	 */
 	void (*getparam_attr)(struct saakm_policy *policy,
 			      struct process_event *event,
@@ -320,8 +339,11 @@ struct saakm_module_routines {
 	/**
 	 * @dump: Say how things stand, for a human. [S]
 	 *
-	 * For ``saakmctl dump`` and when the policy is ejected. Runs beside
-	 * other handlers. Default: nothing.
+	 * For ``saakmctl dump``, beside other handlers; and once after the
+	 * policy has been ejected and its threads have gone to fair: their
+	 * data (&process_event.data) are still there, struct task_struct may
+	 * not be. 16 KiB are kept. As long as it does not return the module
+	 * cannot be unloaded. Default: nothing.
 	 */
 	void (*dump)(struct saakm_policy *policy, struct seq_buf *text);
 };
@@ -344,6 +366,7 @@ enum saakm_reaction {
 struct saakm_exit {
 	atomic_t		claimed;
 	enum saakm_exit_kind	kind;
+	bool			queued;		/* work; under saakm_mutex */
 	bool			done;		/* its threads have left */
 	u8			handler;
 	int			cpu;
@@ -352,6 +375,8 @@ struct saakm_exit {
 	u64			time_ns;	/* of the kernel log */
 	char			reason[256];
 	char			*dump;		/* JSON */
+	struct llist_head	data;		/* of its threads, until it is dumped */
+	struct work_struct	work;		/* the rest, in process context */
 };
 
 /**
@@ -377,6 +402,9 @@ enum saakm_policy_flags {
  * @reaction: what happens when it is at fault
  * @replaces: name of the policy whose threads it takes when it is loaded, or NULL
  * @id: what sched_attr.sched_saakm_policy selects; set by saakm_add_policy()
+ *
+ * All but @data is read when the policy is loaded; changes afterwards change
+ * nothing. The struct must outlive the policy: static, or from kmalloc().
  */
 struct saakm_policy {
 	char					name[SAAKM_NAME_LEN];
@@ -392,13 +420,17 @@ struct saakm_policy {
 	const char				*replaces;
 	u32					id;
 	/* private: */
-	const struct saakm_module_routines *ops; /* @routines, or the class's own */
+	const struct saakm_module_routines *ops; /* own->routines, or the class's */
+	struct saakm_own	*own;		/* what the class relies on */
 	u64			mask;		/* bit in rq->saakm.active */
-	struct core_event __percpu *cores;
+	struct core_event __percpu *cores;	/* see struct saakm_core */
 	struct list_head	node;		/* saakm_policies */
 	struct list_head	threads;	/* by threads_lock */
 	raw_spinlock_t		threads_lock;
-	bool			dying;
+	atomic_t		users;		/* who may not be left without it */
+	bool			dying;		/* nobody joins any more */
+	bool			removing;
+	bool			used;		/* has had a thread: class.c */
 	struct saakm_policy	*successor;	/* has replaced it */
 	unsigned int		nr_threads;	/* by threads_lock */
 	unsigned long		nr_new;		/* by threads_lock */
@@ -415,9 +447,12 @@ struct saakm_policy {
  * @policy: filled in by the caller, zero elsewhere; lives until removed
  *
  * Context: may sleep. Threads may join before it returns.
- * Return: 0; -EINVAL for missing routines or an empty name, -EEXIST for a name
- * in use, -ENOSPC with 64 policies loaded, -EBUSY when the deadline server
- * finds no bandwidth, -ENOMEM, or what @init returned. The sentence is in
+ * Not from a handler.
+ * Return: 0; -EINVAL for missing routines, a name that will not do, or memory
+ * that will not last (stack, __init), -EEXIST for a name in use or a policy that
+ * is loaded already, -ENOSPC with 64 policies loaded, -EBUSY when the deadline
+ * server finds no bandwidth, -ECANCELED if it ejected itself, -EDEADLK from a
+ * handler, -ENOMEM, or what @init returned. The sentence is in
  * /sys/kernel/saakm/last_error.
  */
 int saakm_add_policy(struct saakm_policy *policy);
@@ -426,14 +461,18 @@ int saakm_add_policy(struct saakm_policy *policy);
  * saakm_remove_policy() - move the policy's threads to fair and forget it
  * @policy: a registered policy; otherwise nothing happens
  *
- * Works under any load. Afterwards no handler is running or will be called.
- * Context: may sleep.
+ * Works under any load: a FIFO of the class elects the threads from then on, of
+ * the handlers only terminate is called for each. Afterwards no handler is
+ * running or will be called. A policy of another module is left alone, and that
+ * is reported.
+ *
+ * Context: may sleep; not from a handler.
  */
 void saakm_remove_policy(struct saakm_policy *policy);
 
 /**
  * saakm_eject() - give up, with a reason
- * @policy: the calling policy
+ * @policy: the calling policy; another one is left alone, and that is reported
  * @kind: SAAKM_EXIT_POLICY_ERROR, or what else describes it
  * @p: the thread that it is about, or NULL
  * @fmt: what happened, as for printk, without a newline
@@ -536,6 +575,7 @@ struct saakm_rq {
 	unsigned int		nr_tasks;
 	/* private: */
 	int			cpu;
+	struct saakm_policy	*owner;
 	enum saakm_rq_type	type;
 	union {
 		struct list_head	head;
@@ -550,6 +590,9 @@ struct saakm_rq {
  * @cpu: CPU that it belongs to
  * @type: see enum saakm_rq_type
  * @order: needed for LIST and RBTREE, NULL for FIFO
+ *
+ * The queue belongs to the policy that calls this in a handler, init among them;
+ * without one, to the first that inserts a thread. Only its threads can be in it.
  *
  * Return: 0 or -EINVAL.
  */
@@ -672,7 +715,11 @@ void saakm_preempt(struct core_event *core);
  * saakm_kick() - ask for an election on any core
  * @cpu: the core
  *
- * Context: any.
+ * An idle core that has no thread to elect asks newly_idle. Nothing happens
+ * where a higher class runs, or on a CPU that is offline. Of several calls one
+ * may serve all.
+ *
+ * Context: any but NMI.
  */
 void saakm_kick(int cpu);
 
@@ -688,17 +735,20 @@ bool saakm_cpu_idle(int cpu);
 
 /**
  * saakm_move_task() - move a READY thread to another core
- * @task: the thread; the caller holds a reference or is in an RCU section
+ * @task: a thread of the calling policy; the caller holds a reference or is in
+ *	an RCU section
  * @cpu: its new core
- * @rq: a runqueue of that core
+ * @rq: a runqueue of that core and policy
  *
- * Takes the locks, walks READY -> MIGRATING -> READY and preempts there if the
- * policy wants so.
+ * Takes the locks, walks READY -> MIGRATING -> READY, calls moved in between, and
+ * preempts there if the policy wants so. The thread's wait goes on: its
+ * watchdog is not reset.
  *
  * Context: [B], or process context. Called with a runqueue lock held (in an
  * [R] handler), it is refused and reported.
  * Return: 0; -EAGAIN if the thread is not READY now or already there, -EPERM
- * if it may not run there, -EINVAL for a foreign runqueue, -EDEADLK as above.
+ * if it may not run there, -EINVAL for a foreign thread or runqueue, -EDEADLK as
+ * above.
  */
 int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
 
@@ -710,7 +760,8 @@ int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
  * @max: how many at the most
  * @wanted: which ones, called with both locks held; NULL: all
  *
- * Threads that may not run on @cpu are passed over. Empty queues cost no lock.
+ * Threads that may not run on @cpu are passed over; 32 are looked at, as in
+ * fair, since two runqueue locks are held. Empty queues cost no lock.
  *
  * Context: as saakm_move_task().
  * Return: number of threads moved, or -EINVAL or -EDEADLK as above.

@@ -74,17 +74,23 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
 	       saakm_cpu_idle(cpu);
 }
 
+/* How many cores saakm_idle_cpu_near() looks at: each look is at another CPU's line. */
+#define SAAKM_IDLE_LOOKS	64
+
 /**
  * saakm_idle_cpu_near() - find an idle core for a thread
  * @task: the thread; only CPUs that it may use are considered
  * @cpu: start here, then go outward through topology_levels
+ *
+ * Looks at SAAKM_IDLE_LOOKS cores at the most.
  *
  * Context: any with preemption off.
  * Return: an idle CPU or -1.
  */
 static inline int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
 {
-	struct topology_level *level;
+	unsigned int looks = SAAKM_IDLE_LOOKS;
+	struct topology_level *level, *inner = NULL;
 	int other;
 
 	if (saakm_idle_for(task, cpu))
@@ -92,9 +98,14 @@ static inline int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
 	guard(rcu)();
 	for_each_topology_level(level, cpu) {
 		for_each_cpu_wrap(other, &level->cores, cpu + 1) {
+			if (inner ? cpumask_test_cpu(other, &inner->cores) : other == cpu)
+				continue;
 			if (saakm_idle_for(task, other))
 				return other;
+			if (!--looks)
+				return -1;
 		}
+		inner = level;
 	}
 	return -1;
 }

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 #include <uapi/linux/saakm.h>
 
+struct saakm_data;
 struct saakm_policy;
 struct saakm_rq;
 struct pid;
@@ -28,6 +29,12 @@ struct task_struct;
  *	(affinity change, exec, hotplug, core scheduling)
  * @SAAKM_EV_YIELD: it called sched_yield()
  * @SAAKM_EV_TICK: it was marked SAAKM_READY_TICK
+ * @SAAKM_EV_FORK: it was forked, or cloned, just now
+ * @SAAKM_EV_FORCED: the class gave it the turn that ends here, because it had
+ *	been preempted in the kernel and waited for too long (see floor.c)
+ *
+ * Those of a placement stay until the thread gets the CPU, so that
+ * wakeup_preempt sees them.
  */
 enum saakm_event_flags {
 	SAAKM_EV_CHOICE	= 1 << 0,
@@ -36,6 +43,8 @@ enum saakm_event_flags {
 	SAAKM_EV_OUSTED	= 1 << 3,
 	SAAKM_EV_YIELD	= 1 << 4,
 	SAAKM_EV_TICK	= 1 << 5,
+	SAAKM_EV_FORK	= 1 << 6,
+	SAAKM_EV_FORCED	= 1 << 7,
 };
 
 /**
@@ -64,10 +73,10 @@ struct saakm_task {
 	struct saakm_rq		*rq;		/* queue that holds the thread */
 	u8			state;		/* enum saakm_state */
 	u8			on_rq;		/* enqueued in our class */
+	u8			in_kernel;	/* enum saakm_preempted, see floor.c */
 	u8			forking;	/* holds saakm_fork_rwsem */
-	u8			by_cgroup;	/* not chosen, see cgroup.c */
 	u32			param;		/* sched_attr::sched_saakm_param */
-	u64			since_ns;	/* rq_clock of the last transition */
+	u64			since_ns;	/* rq_clock when its state, or its wait, began */
 	union {
 		struct list_head	list;	/* SAAKM_RQ_FIFO, SAAKM_RQ_LIST */
 		struct rb_node		rb;	/* SAAKM_RQ_RBTREE */
@@ -76,14 +85,26 @@ struct saakm_task {
 	struct process_event	event;
 
 	struct saakm_rq		*move_to;	/* saakm_move_task() at work */
-	u32			id;		/* of policy, or of the last: survives fork */
-	u32			excused_ms;	/* watchdog: wait that is no fault */
+	struct saakm_data	*data;		/* what event.data pointed to at first */
+	u64			wait_ns;	/* start of a wait that goes on, or 0 */
 	u64			watched_ns;	/* since_ns that excused_ms is about */
+	u32			excused_ms;	/* watchdog: wait that is no fault */
+	u32			id;		/* of policy, or of the last: survives fork */
+	u8			by_cgroup;	/* not chosen, see cgroup.c */
+	u8			home;		/* by_cgroup: the SCHED_* it came with */
+	struct list_head	kernel_node;	/* rq->saakm.preempted */
 	struct list_head	policy_node;	/* policy->threads */
 };
 
 /* /proc/<pid>/saakm */
 int proc_pid_saakm(struct seq_file *m, struct pid_namespace *ns,
 		   struct pid *pid, struct task_struct *task);
+
+/* Below the other things that dump_stack() and oopses begin with. */
+#ifdef CONFIG_SCHED_CLASS_SAAKM
+void print_saakm_info(const char *log_lvl);
+#else
+static inline void print_saakm_info(const char *log_lvl) { }
+#endif
 
 #endif /* _LINUX_SAAKM_TYPES_H */

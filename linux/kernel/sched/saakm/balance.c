@@ -5,32 +5,33 @@
 
 void saakm_preempt(struct core_event *core)
 {
-	struct rq *rq = cpu_rq(core->id);
+	struct rq *rq = cpu_rq(container_of(core, struct saakm_core, event)->cpu);
 
 	lockdep_assert_rq_held(rq);
 	if (!sched_class_above(saakm_rq_curr(rq)->sched_class, &saakm_sched_class))
 		resched_curr(rq);
 }
-EXPORT_SYMBOL_GPL(saakm_preempt);
+EXPORT_SYMBOL_NS_GPL(saakm_preempt, SAAKM);
 
 void saakm_kick(int cpu)
 {
-	if (cpu_online(cpu))
+	guard(preempt)();	/* it stays online */
+	if ((unsigned int)cpu < nr_cpu_ids && cpu_online(cpu))
 		irq_work_queue_on(&cpu_rq(cpu)->saakm.kick, cpu);
 }
-EXPORT_SYMBOL_GPL(saakm_kick);
+EXPORT_SYMBOL_NS_GPL(saakm_kick, SAAKM);
 
 bool saakm_cpu_idle(int cpu)
 {
 	return available_idle_cpu(cpu);
 }
-EXPORT_SYMBOL_GPL(saakm_cpu_idle);
+EXPORT_SYMBOL_NS_GPL(saakm_cpu_idle, SAAKM);
 
 unsigned int saakm_task_weight(const struct task_struct *p)
 {
 	return scale_load_down(p->se.load.weight);
 }
-EXPORT_SYMBOL_GPL(saakm_task_weight);
+EXPORT_SYMBOL_NS_GPL(saakm_task_weight, SAAKM);
 
 /* Moving */
 
@@ -58,10 +59,19 @@ static void saakm_move_locked(struct rq *src, struct rq *dst,
 			      struct task_struct *p, struct saakm_rq *to)
 {
 	struct saakm_context outer = *raw_cpu_ptr(&saakm_context);
+	struct saakm_policy *policy = p->saakm.policy;
+	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
 
 	p->saakm.move_to = to;
 	deactivate_task(src, p, DEQUEUE_NOCLOCK);
 	set_task_cpu(p, cpu_of(dst));
+	p->saakm.event.flags = 0;
+	if (ops->moved) {
+		saakm_enter(p, SAAKM_H_moved);
+		ops->moved(policy, &p->saakm.event, &saakm_core(policy, cpu_of(src))->event,
+			   &saakm_core(policy, cpu_of(dst))->event);
+		saakm_leave();
+	}
 	activate_task(dst, p, ENQUEUE_NOCLOCK);
 	p->saakm.move_to = NULL;
 	wakeup_preempt(dst, p, 0);
@@ -76,6 +86,26 @@ static void saakm_lock_both(struct rq *src, struct rq *dst)
 		update_rq_clock(dst);
 }
 
+/*
+ * May the caller move threads of the owner of @to there? Who calls from outside
+ * of a handler speaks for that policy.
+ */
+static bool saakm_may_move(const char *what, int cpu, const struct saakm_rq *to)
+{
+	struct saakm_policy *calling = saakm_calling();
+
+	if ((unsigned int)cpu >= nr_cpu_ids || !to || to->cpu != cpu)
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, to ? to->owner : NULL, NULL,
+				"%s(cpu %d): the runqueue is not of this CPU", what, cpu);
+	else if (!to->owner || (calling && calling != to->owner))
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL,
+				"%s(cpu %d): the runqueue belongs to %s", what, cpu,
+				to->owner ? to->owner->own->name : "no policy");
+	else
+		return true;
+	return false;
+}
+
 int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 {
 	struct rq *src, *dst;
@@ -83,41 +113,48 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
-	if ((unsigned int)cpu >= nr_cpu_ids || !to || to->cpu != cpu) {
-		saakm_violation(SAAKM_EXIT_WRONG_MOVE, p->saakm.policy, p,
-				"%s(cpu %d): the runqueue is not of this CPU", __func__, cpu);
+	if (!saakm_may_move(__func__, cpu, to))
 		return -EINVAL;
-	}
 	dst = cpu_rq(cpu);
 	guard(irqsave)();
 	src = task_rq(p);
 	if (src == dst)
 		return -EAGAIN;
 	saakm_lock_both(src, dst);
-	if (task_rq(p) == src && p->saakm.on_rq &&
-	    p->saakm.state == SAAKM_READY && task_on_saakm(p)) {
+	if (p->saakm.policy && p->saakm.policy != to->owner) {
+		ret = -EINVAL;
+	} else if (task_rq(p) == src && p->saakm.on_rq &&
+		   p->saakm.state == SAAKM_READY && task_on_saakm(p)) {
 		ret = saakm_may_run_on(p, cpu) ? 0 : -EPERM;
 		if (!ret)
 			saakm_move_locked(src, dst, p, to);
 	}
 	double_rq_unlock(src, dst);
+	if (ret == -EINVAL)
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, to->owner, NULL,
+				"%s(%s/%d, cpu %d): the thread is of another policy", __func__,
+				p->comm, p->pid, cpu);
 	return ret;
 }
-EXPORT_SYMBOL_GPL(saakm_move_task);
+EXPORT_SYMBOL_NS_GPL(saakm_move_task, SAAKM);
+
+#define SAAKM_STEAL_LOOKS	32	/* as fair's SCHED_NR_MIGRATE_BREAK */
 
 int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 		unsigned int max, bool (*wanted)(struct task_struct *task))
 {
+	unsigned int moved = 0, looks = SAAKM_STEAL_LOOKS;
 	struct task_struct *p, *next;
 	struct rq *src, *dst;
-	int moved = 0;
 
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
-	if ((unsigned int)cpu >= nr_cpu_ids || to->cpu != cpu || from->cpu == cpu) {
-		saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL,
-				"%s(cpu %d): runqueues of CPUs %d and %d",
-				__func__, cpu, from->cpu, to->cpu);
+	if (!saakm_may_move(__func__, cpu, to))
+		return -EINVAL;
+	if (from->cpu == cpu || from->owner != to->owner) {
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, to->owner, NULL,
+				"%s(cpu %d): from a runqueue %s", __func__, cpu,
+				from->cpu == cpu ? "of the same CPU" : "of another policy");
 		return -EINVAL;
 	}
 	if (!READ_ONCE(from->nr_tasks))
@@ -127,7 +164,7 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 	dst = cpu_rq(cpu);
 	guard(irqsave)();
 	saakm_lock_both(src, dst);
-	for (p = saakm_rq_first(from); p && moved < max; p = next) {
+	for (p = saakm_rq_first(from); p && moved < max && looks; p = next, looks--) {
 		next = saakm_rq_next(from, p);
 		if (!saakm_may_run_on(p, cpu) || (wanted && !wanted(p)))
 			continue;
@@ -137,33 +174,33 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 	double_rq_unlock(src, dst);
 	return moved;
 }
-EXPORT_SYMBOL_GPL(saakm_steal);
+EXPORT_SYMBOL_NS_GPL(saakm_steal, SAAKM);
 
 /* Newly idle */
 
-/*
- * The core is about to idle. Called where the runqueue lock may be dropped;
- * true if there is something to run now.
- */
-bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
+bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 {
 	struct saakm_policy *policy;
 
-	if (rq->nr_running || !cpu_active(cpu_of(rq)))
-		return rq->nr_running;
+	if (!cpu_active(cpu_of(rq)))
+		return false;
 
 	rq_unpin_lock(rq, rf);
 	raw_spin_rq_unlock(rq);
 	rcu_read_lock();
 	for_each_saakm_policy(policy) {
-		saakm_balance_event(policy, cpu_of(rq), SAAKM_H_newly_idle,
-				    policy->ops->newly_idle);
+		if (READ_ONCE(policy->used))
+			saakm_balance_event(policy, cpu_of(rq), SAAKM_H_newly_idle,
+					    policy->ops->newly_idle);
 		if (READ_ONCE(rq->nr_running))
 			break;
 	}
 	rcu_read_unlock();
 	raw_spin_rq_lock(rq);
 	rq_repin_lock(rq, rf);
+	/* For fair the CPU does not idle, from where it began to look. */
+	if (rq->nr_running)
+		rq->idle_stamp = 0;
 	return rq->nr_running;
 }
 
@@ -171,7 +208,7 @@ bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 
 static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
 {
-	return policy->balance_interval_ms &&
+	return policy->own->balance_interval_ms && READ_ONCE(policy->used) &&
 	       policy->ops->balancing_select &&
 	       time_after_eq(jiffies, saakm_core(policy, cpu)->next_balance);
 }
@@ -182,6 +219,7 @@ void saakm_trigger_balance(struct rq *rq)
 
 	rq->saakm.ticks++;
 	saakm_sample();
+	saakm_floor_rescue(rq);
 	if (!cpu_active(cpu_of(rq)))
 		return;
 	for_each_saakm_policy(policy) {
@@ -204,11 +242,11 @@ static void saakm_balance_core(int cpu)
 	struct saakm_policy *policy;
 
 	for_each_saakm_policy(policy) {
-		struct core_event *core = saakm_core(policy, cpu);
+		struct saakm_core *core = saakm_core(policy, cpu);
 
 		if (!saakm_balance_due(policy, cpu))
 			continue;
-		core->next_balance = jiffies + msecs_to_jiffies(policy->balance_interval_ms);
+		core->next_balance = jiffies + msecs_to_jiffies(policy->own->balance_interval_ms);
 		saakm_balance_event(policy, cpu, SAAKM_H_balancing_select,
 				    policy->ops->balancing_select);
 	}

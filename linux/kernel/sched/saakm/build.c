@@ -8,6 +8,7 @@
 #include <linux/percpu-rwsem.h>
 #include <linux/sched/clock.h>
 #include <linux/tick.h>
+#include <asm/irq_regs.h>
 
 #include "internal.h"
 #include "safety.h"

@@ -13,8 +13,20 @@
 /* Keeps the threads of a cgroup and its policy in line. Taken within cgroup_mutex. */
 static DEFINE_MUTEX(saakm_cgroup_mutex);
 
-/* Until the first cgroup names a policy, forks and attaches look no further. */
+/* One weight after the other: cgroup_weight sees the last one last. */
+static DEFINE_MUTEX(saakm_weight_mutex);
+
+/*
+ * From the first cgroup that names a policy until no policy is loaded. Else
+ * forks and attaches look no further.
+ */
 static bool saakm_cgroups_used;
+
+/* Ids are never used again: what cgroups still name means nothing. Under saakm_mutex. */
+void saakm_cgroups_unused(void)
+{
+	WRITE_ONCE(saakm_cgroups_used, false);
+}
 
 static struct task_group *saakm_tg(struct cgroup_subsys_state *css)
 {
@@ -50,7 +62,7 @@ static void saakm_cgroup_apply(struct task_struct *p, u32 id)
 {
 	struct sched_attr attr = {
 		.size			= sizeof(attr),
-		.sched_policy		= id ? SCHED_SAAKM : SCHED_NORMAL,
+		.sched_policy		= id ? SCHED_SAAKM : READ_ONCE(p->saakm.home),
 		.sched_nice		= task_nice(p),
 		.sched_saakm_policy	= id,
 	};
@@ -98,11 +110,17 @@ void saakm_cgroup_weight(struct cgroup_subsys_state *css)
 
 	if (!READ_ONCE(saakm_cgroups_used))
 		return;
-	guard(mutex)(&saakm_mutex);
-	policy = saakm_policy_by_id(saakm_effective_id(css));
-	ops = policy ? READ_ONCE(policy->ops) : NULL;
-	if (ops && ops->cgroup_weight)
+	guard(mutex)(&saakm_weight_mutex);
+	scoped_guard(mutex, &saakm_mutex) {
+		policy = saakm_policy_by_id(saakm_effective_id(css));
+		if (!policy || policy->removing)
+			return;
+		saakm_get(policy);
+	}
+	ops = READ_ONCE(policy->ops);
+	if (ops->cgroup_weight)
 		ops->cgroup_weight(policy, cgroup_id(css->cgroup), saakm_tg_weight(saakm_tg(css)));
+	saakm_put(policy);
 }
 
 /* @css and what takes its policy from it. */
@@ -156,7 +174,7 @@ int saakm_cgroup_show(struct seq_file *m, void *v)
 
 	guard(rcu)();
 	policy = id ? saakm_policy_by_id(id) : NULL;
-	seq_printf(m, "%s\n", policy && !policy->dying ? policy->name : "none");
+	seq_printf(m, "%s\n", policy && !policy->dying ? policy->own->name : "none");
 	return 0;
 }
 
@@ -172,9 +190,12 @@ static int saakm_cgroup_parse(char *buf, u32 *id)
 	policy = saakm_policy_called(buf);
 	if (!policy)
 		return saakm_refuse(-ESRCH, "cgroup: no policy is called %s", buf);
-	if (policy->flags & SAAKM_POLICY_PRIVILEGED && !capable(CAP_SYS_NICE))
+	if (policy->own->flags & SAAKM_POLICY_PRIVILEGED && !capable(CAP_SYS_NICE))
 		return saakm_refuse(-EPERM, "cgroup: policy %s takes CAP_SYS_NICE", buf);
-	*id = policy->id;
+	/* Attaching a thread will be too late for that: the CPUs are locked then. */
+	saakm_use(policy);
+	WRITE_ONCE(saakm_cgroups_used, true);
+	*id = policy->own->id;
 	return 0;
 }
 
@@ -188,7 +209,6 @@ ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes
 	if (ret)
 		return ret;
 	guard(mutex)(&saakm_cgroup_mutex);
-	WRITE_ONCE(saakm_cgroups_used, true);
 	WRITE_ONCE(saakm_tg(css)->saakm_policy, id);
 	/* Forks and attaches that have not seen it are over when this returns. */
 	synchronize_rcu();
@@ -203,12 +223,16 @@ static void saakm_cgroups_replace(const struct saakm_policy *old, const struct s
 
 	guard(rcu)();
 	list_for_each_entry_rcu(tg, &task_groups, list) {
-		if (READ_ONCE(tg->saakm_policy) == old->id)
-			WRITE_ONCE(tg->saakm_policy, new->id);
+		if (READ_ONCE(tg->saakm_policy) == old->own->id)
+			WRITE_ONCE(tg->saakm_policy, new->own->id);
 	}
 }
 
 #else
+
+void saakm_cgroups_unused(void)
+{
+}
 
 static void saakm_cgroups_replace(const struct saakm_policy *old, const struct saakm_policy *new)
 {

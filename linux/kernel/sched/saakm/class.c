@@ -11,6 +11,7 @@
  * put_prev_task and set_next_task.
  */
 
+/* On as soon as a loaded policy has its first thread, or wants to know of idle cores. */
 DEFINE_STATIC_KEY_FALSE(__saakm_enabled);
 DEFINE_PER_CPU(struct saakm_context, saakm_context);
 
@@ -27,7 +28,7 @@ static __always_inline void update_curr_saakm(struct rq *rq)
 
 /* Accounts of the runqueue */
 
-static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct core_event *core)
+static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct saakm_core *core)
 {
 	rq->saakm.active |= policy->mask;
 	core->idle_since_ns = rq->clock;
@@ -55,12 +56,13 @@ static void saakm_deactivate(struct rq *rq, struct saakm_policy *policy)
 static void saakm_account_enqueue(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_policy *policy = p->saakm.policy;
-	struct core_event *core = saakm_core(policy, cpu_of(rq));
+	struct saakm_core *core = saakm_core(policy, cpu_of(rq));
 
 	p->saakm.on_rq = true;
 	list_add_tail(&p->saakm.rq_node, &rq->saakm.threads);
 	if (!core->nr_runnable++)
 		saakm_activate(rq, policy, core);
+	core->event.nr_runnable = core->nr_runnable;
 	rq->saakm.nr_running++;
 	add_nr_running(rq, 1);
 	saakm_server_start(rq);
@@ -69,12 +71,13 @@ static void saakm_account_enqueue(struct rq *rq, struct task_struct *p)
 static void saakm_account_dequeue(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_policy *policy = p->saakm.policy;
-	struct core_event *core = saakm_core(policy, cpu_of(rq));
+	struct saakm_core *core = saakm_core(policy, cpu_of(rq));
 
 	p->saakm.on_rq = false;
 	__list_del_entry(&p->saakm.rq_node);
 	if (!--core->nr_runnable)
 		saakm_deactivate(rq, policy);
+	core->event.nr_runnable = core->nr_runnable;
 	rq->saakm.nr_running--;
 	sub_nr_running(rq, 1);
 }
@@ -98,6 +101,7 @@ static __always_inline void saakm_place(struct rq *rq, struct task_struct *p, bo
 	struct saakm_task *st = &p->saakm;
 	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
 
+	/* Nobody was asked for a CPU. */
 	if (!(st->event.flags & (SAAKM_EV_CHOICE | SAAKM_EV_OUSTED))) {
 		st->event.prev_cpu = cpu_of(rq);
 		st->event.waker_cpu = smp_processor_id();
@@ -109,7 +113,18 @@ static __always_inline void saakm_place(struct rq *rq, struct task_struct *p, bo
 		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
 		saakm_thread_event(rq, p, SAAKM_H_unblock_end, ops->unblock_end);
 	}
-	st->event.flags = 0;
+	/* The flags stay for wakeup_preempt, until the thread runs. */
+}
+
+/*
+ * READY again without having run, or after a turn that its policy did not give
+ * it: the wait goes on, whatever clock the last state had.
+ */
+static void saakm_resume_wait(struct task_struct *p)
+{
+	if (p->saakm.wait_ns)
+		p->saakm.since_ns = p->saakm.wait_ns;
+	p->saakm.wait_ns = 0;
 }
 
 static __always_inline void saakm_block(struct rq *rq, struct task_struct *p)
@@ -145,6 +160,10 @@ static void saakm_requeue(struct rq *rq, struct task_struct *p)
 		saakm_place_event(rq, p, SAAKM_H_requeue, ops->requeue);
 	else
 		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
+	if (unlikely(st->event.flags & SAAKM_EV_FORCED))
+		saakm_resume_wait(p);
+	if (st->in_kernel)
+		saakm_floor_link(rq, p);
 	st->event.flags = 0;
 }
 
@@ -161,12 +180,15 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 	case SAAKM_MIGRATING:
 		saakm_set_state(rq, p, SAAKM_READY);
 		saakm_rq_link(st->move_to, p);
+		saakm_resume_wait(p);
 		break;
 	default:	/* it was taken out for a change of parameters */
 		if (st->rq)
 			saakm_rq_resort(p);
 		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
 	}
+	if (st->in_kernel && st->state == SAAKM_READY)
+		saakm_floor_link(rq, p);
 }
 
 static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
@@ -174,20 +196,30 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	enum saakm_state state = p->saakm.state;
 
 	saakm_account_enqueue(rq, p);
-	if (likely(state == SAAKM_BLOCKED))
+	if (likely(state == SAAKM_BLOCKED)) {
 		saakm_place(rq, p, false);
-	else
-		saakm_enqueue_other(rq, p);
-	/* From one policy to another: the core sees no change of class. */
-	if (flags & ENQUEUE_RESTORE && p != saakm_rq_curr(rq) &&
-	    (state == SAAKM_BLOCKED || state == SAAKM_NOT_QUEUED))
-		wakeup_preempt_saakm(rq, p, 0);
+		if (unlikely(p->saakm.event.flags & SAAKM_EV_OUSTED))
+			saakm_resume_wait(p);
+		return;
+	}
+	saakm_enqueue_other(rq, p);
+	/*
+	 * From one policy to another: the core sees no change of class. Threads
+	 * of the policy that a running thread leaves may go first now.
+	 */
+	if (flags & ENQUEUE_RESTORE && state == SAAKM_NOT_QUEUED) {
+		if (p == saakm_rq_curr(rq))
+			resched_curr(rq);
+		else
+			wakeup_preempt_saakm(rq, p, 0);
+	}
 }
 
 static noinline void saakm_migrate(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 
+	st->wait_ns = st->state == SAAKM_READY ? st->since_ns : 0;
 	if (st->move_to) {
 		saakm_rq_unlink(p);
 		saakm_set_state(rq, p, SAAKM_MIGRATING);
@@ -212,9 +244,12 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 		else
 			saakm_block(rq, p);
 		st->event.flags = 0;
-	} else if (task_on_rq_migrating(p)) {
-		saakm_migrate(rq, p);
+		return true;
 	}
+	if (unlikely(st->in_kernel == SAAKM_PREEMPTED_LISTED))
+		saakm_floor_unlink(rq, p);
+	if (task_on_rq_migrating(p))
+		saakm_migrate(rq, p);
 	return true;
 }
 
@@ -233,12 +268,15 @@ static void yield_task_saakm(struct rq *rq)
 }
 
 static noinline void saakm_ask_preempt(struct rq *rq, struct task_struct *p,
-				       struct task_struct *curr,
+				       struct task_struct *curr, int flags,
 				       const struct saakm_module_routines *ops)
 {
 	struct saakm_policy *policy = p->saakm.policy;
 	bool preempt;
 
+	/* A thread that may use one CPU only was not asked for another. */
+	if (flags & WF_SYNC)
+		p->saakm.event.flags |= SAAKM_EV_SYNC;
 	update_curr_saakm(rq);
 	saakm_enter(p, SAAKM_H_wakeup_preempt);
 	preempt = ops->wakeup_preempt(policy, curr, p);
@@ -261,7 +299,7 @@ static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags
 		return;
 	}
 	if (ops->wakeup_preempt && curr->saakm.on_rq)
-		saakm_ask_preempt(rq, p, curr, ops);
+		saakm_ask_preempt(rq, p, curr, flags, ops);
 }
 
 /* Election */
@@ -270,18 +308,18 @@ static __always_inline struct task_struct *saakm_ask(struct rq *rq,
 						     struct saakm_policy *policy,
 						     struct task_struct *curr)
 {
-	struct core_event *core = saakm_core(policy, cpu_of(rq));
+	struct saakm_core *core = saakm_core(policy, cpu_of(rq));
 	struct task_struct *next;
 
 	if (curr && curr->saakm.policy != policy)
 		curr = NULL;
-	core->curr = curr;
+	core->event.curr = curr;
 	saakm_enter_core(policy, core, SAAKM_H_schedule);
-	next = policy->ops->schedule(policy, core);
+	next = policy->ops->schedule(policy, &core->event);
 	if (!next)
 		next = curr;
 	else if (next != curr && !saakm_electable(rq, policy, next))
-		next = saakm_fallback.schedule(policy, core);
+		next = saakm_fallback_first(rq, policy) ?: curr;
 	saakm_leave();
 	return next;
 }
@@ -300,13 +338,16 @@ static noinline struct task_struct *saakm_elect_other(struct rq *rq, struct task
 	/* Threads must leave a dying CPU through its current thread. */
 	if (unlikely(!cpu_active(cpu_of(rq))))
 		return list_first_entry(&rq->saakm.threads, struct task_struct, saakm.rq_node);
-	return NULL;
+	return saakm_floor_force(rq);
 }
 
 static __always_inline struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
 {
 	struct task_struct *next;
 
+	if (curr && unlikely(curr->saakm.event.flags & SAAKM_EV_FORCED) &&
+	    saakm_floor_keeps(rq, curr))
+		return curr;
 	if (unlikely(rq->saakm.orphans.nr_tasks))
 		return saakm_rq_first(&rq->saakm.orphans);
 	if (unlikely(rq->saakm.owed)) {
@@ -334,7 +375,9 @@ struct task_struct *saakm_pick_task(struct rq *rq)
 		curr = NULL;	/* not ours, or it blocks */
 	next = saakm_elect(rq, curr);
 	if (next && next == curr) {
-		curr->saakm.event.flags = 0;
+		if (likely(!(curr->saakm.event.flags & SAAKM_EV_FORCED)) ||
+		    !saakm_floor_keeps(rq, curr))
+			curr->saakm.event.flags = 0;
 		if (curr->saakm.state == SAAKM_READY_TICK)
 			saakm_set_state(rq, curr, SAAKM_RUNNING);
 	}
@@ -366,6 +409,10 @@ static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first
 	if (!p->saakm.on_rq || p->saakm.state != SAAKM_READY)
 		return;
 
+	if (unlikely(p->saakm.in_kernel))
+		saakm_floor_runs(rq, p);
+	else
+		p->saakm.event.flags = 0;
 	saakm_core(policy, cpu_of(rq))->switches++;
 	if (policy->ops->running || static_branch_unlikely(&saakm_observed)) {
 		saakm_tell_running(rq, p);
@@ -383,7 +430,7 @@ static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
 	update_curr_saakm(rq);
 	if (!p->saakm.on_rq)
 		return;
-	saakm_floor_tick(rq, policy);
+	saakm_floor_tick(rq, p);
 	/* Core scheduling has picked it again, without asking us. */
 	if (p->saakm.state == SAAKM_READY_TICK && !test_tsk_need_resched(p))
 		saakm_set_state(rq, p, SAAKM_RUNNING);
@@ -419,21 +466,22 @@ bool saakm_can_stop_tick(struct rq *rq)
 
 /* Placement */
 
-static int saakm_prepare(struct task_struct *p, struct process_event *event,
+/* @cpu: where it stays unless the policy names another that will do. */
+static int saakm_prepare(struct task_struct *p, struct process_event *event, int cpu,
 			 enum saakm_handler handler)
 {
 	struct saakm_policy *policy = p->saakm.policy;
 	int (*prepare)(struct saakm_policy *policy, struct process_event *event);
-	int cpu;
+	int wanted;
 
 	prepare = handler == SAAKM_H_new_prepare ?
 		READ_ONCE(policy->ops)->new_prepare : READ_ONCE(policy->ops)->unblock_prepare;
 	if (!prepare)
-		return event->prev_cpu;
+		return cpu;
 	saakm_enter(p, handler);
-	cpu = prepare(policy, event);
+	wanted = prepare(policy, event);
 	saakm_leave();
-	return saakm_cpu_usable(p, event, handler, cpu) ? cpu : event->prev_cpu;
+	return saakm_cpu_usable(p, handler, wanted, cpu) ? wanted : cpu;
 }
 
 static int select_task_rq_saakm(struct task_struct *p, int cpu, int flags)
@@ -443,16 +491,20 @@ static int select_task_rq_saakm(struct task_struct *p, int cpu, int flags)
 	if (flags & WF_EXEC) {
 		struct process_event exec = *event;
 
+		if (p->nr_cpus_allowed == 1 || is_migration_disabled(p))
+			return cpu;
 		exec.flags = SAAKM_EV_CHOICE | SAAKM_EV_EXEC;
 		exec.prev_cpu = cpu;
-		return saakm_prepare(p, &exec, SAAKM_H_unblock_prepare);
+		return saakm_prepare(p, &exec, cpu, SAAKM_H_unblock_prepare);
 	}
 	event->flags = SAAKM_EV_CHOICE;
 	if (flags & WF_SYNC)
 		event->flags |= SAAKM_EV_SYNC;
+	if (flags & WF_FORK)
+		event->flags |= SAAKM_EV_FORK;
 	event->prev_cpu = cpu;
 	event->waker_cpu = smp_processor_id();
-	return saakm_prepare(p, event, p->saakm.state == SAAKM_NOT_QUEUED ?
+	return saakm_prepare(p, event, cpu, p->saakm.state == SAAKM_NOT_QUEUED ?
 			     SAAKM_H_new_prepare : SAAKM_H_unblock_prepare);
 }
 
@@ -462,8 +514,10 @@ static int select_task_rq_saakm(struct task_struct *p, int cpu, int flags)
 static void switched_from_saakm(struct rq *rq, struct task_struct *p)
 {
 	if (p->saakm.policy && p->saakm.state != SAAKM_BLOCKED &&
-	    p->saakm.state != SAAKM_NOT_QUEUED)
+	    p->saakm.state != SAAKM_NOT_QUEUED) {
 		saakm_block(rq, p);
+		p->saakm.event.flags = 0;
+	}
 }
 
 static void switched_to_saakm(struct rq *rq, struct task_struct *p)
@@ -483,7 +537,7 @@ static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio
 
 /* Idle, and CPU hotplug: rq_online also fires when domains are rebuilt. */
 
-void saakm_enter_idle(struct rq *rq)
+void __saakm_enter_idle(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
@@ -497,6 +551,8 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 	struct saakm_policy *policy;
 
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
+	if (!READ_ONCE(saakm_watching_idle))
+		return;
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle, policy->ops->exit_idle);
 }
@@ -506,8 +562,9 @@ void saakm_rq_activate(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
-	if (!list_empty(&saakm_policies) &&
-	    saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
+	if (list_empty(&saakm_policies))
+		return;
+	if (saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
 		pr_warn("saakm: CPU %d: no bandwidth for the deadline server\n", cpu_of(rq));
 	guard(rq_lock_irqsave)(rq);
 	for_each_saakm_policy(policy)
@@ -523,6 +580,8 @@ void saakm_rq_deactivate(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
+	if (list_empty(&saakm_policies))
+		return;
 	saakm_server_apply(rq, 0, saakm_server_period_us);
 	guard(rq_lock_irqsave)(rq);
 	for_each_saakm_policy(policy)
@@ -563,6 +622,8 @@ static void saakm_kick_work(struct irq_work *work)
 	struct rq *rq = container_of(work, struct rq, saakm.kick);
 
 	guard(rq_lock_irqsave)(rq);
+	/* Else an idle CPU would see that nothing is runnable, and go on idling. */
+	rq->saakm.kicked = is_idle_task(saakm_rq_curr(rq));
 	if (!sched_class_above(saakm_rq_curr(rq)->sched_class, &saakm_sched_class))
 		resched_curr(rq);
 }
@@ -570,8 +631,10 @@ static void saakm_kick_work(struct irq_work *work)
 void __init saakm_init_rq(struct rq *rq)
 {
 	INIT_LIST_HEAD(&rq->saakm.threads);
+	INIT_LIST_HEAD(&rq->saakm.preempted);
 	saakm_runqueue_init(&rq->saakm.orphans, cpu_of(rq), SAAKM_RQ_FIFO, NULL);
 	init_dl_entity(&rq->saakm.server);
 	dl_server_init(&rq->saakm.server, rq, saakm_server_pick);
 	init_irq_work(&rq->saakm.kick, saakm_kick_work);
+	saakm_watchdog_init_rq(rq);
 }

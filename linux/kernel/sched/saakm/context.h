@@ -24,6 +24,17 @@ DECLARE_PER_CPU(struct saakm_context, saakm_context);
 
 void saakm_slept_in_handler(void);
 
+/*
+ * A tick in a handler that must have interrupts off: it has enabled them, as
+ * whoever sleeps does, and the tick would wait for the runqueue lock that this
+ * CPU holds.
+ */
+static inline bool saakm_ticks_in_handler(void)
+{
+	return unlikely(raw_cpu_read(saakm_context.handler)) &&
+	       !raw_cpu_read(saakm_context.balancing);
+}
+
 /* schedule() must return at once: a policy's handler has called it. */
 static inline bool saakm_sleeps_in_handler(void)
 {

@@ -27,6 +27,8 @@ const char * const saakm_handler_names[SAAKM_NR_HANDLERS] = {
 	[SAAKM_H_running]	= "running",
 	[SAAKM_H_attr_changed]	= "attr_changed",
 	[SAAKM_H_terminate]	= "terminate",
+	[SAAKM_H_moved]		= "moved",
+	[SAAKM_H_getparam_attr]	= "getparam_attr",
 	[SAAKM_H_wakeup_preempt]	= "wakeup_preempt",
 	[SAAKM_H_schedule]	= "schedule",
 	[SAAKM_H_newly_idle]	= "newly_idle",
@@ -88,15 +90,15 @@ static int __init saakm_keep_patched(char *arg)
 }
 early_param("saakm_keep_patched", saakm_keep_patched);
 
-static DEFINE_MUTEX(saakm_error_mutex);
+static DEFINE_SPINLOCK(saakm_error_lock);
 char saakm_last_error[SAAKM_ERROR_LEN];
 
-/* A user's request cannot be met: tell him why. */
+/* A user's request cannot be met: tell him why. In process context. */
 int saakm_refuse(int error, const char *fmt, ...)
 {
 	va_list args;
 
-	guard(mutex)(&saakm_error_mutex);
+	guard(spinlock)(&saakm_error_lock);
 	va_start(args, fmt);
 	vscnprintf(saakm_last_error, sizeof(saakm_last_error), fmt, args);
 	va_end(args);
@@ -129,6 +131,8 @@ const char *saakm_explain(const struct task_struct *p, enum saakm_state next,
 		return "READY needs a runqueue";
 	if (srq->cpu != cpu || (!srq->head.next && srq->type != SAAKM_RQ_RBTREE))
 		return "the runqueue is not of this CPU, or not initialised";
+	if (srq->owner != p->saakm.policy)
+		return "the runqueue belongs to another policy";
 	return NULL;
 }
 
@@ -136,10 +140,10 @@ void saakm_observe_call(const struct saakm_policy *policy,
 			enum saakm_handler handler,
 			const struct task_struct *p, int cpu)
 {
-	trace_saakm_call(policy->id, saakm_handler_names[handler], p, cpu);
+	trace_saakm_call(policy->own->id, saakm_handler_names[handler], p, cpu);
 	if (READ_ONCE(saakm_log_calls))
 		printk_deferred("saakm: policy %s: %s pid %d cpu %d\n",
-				policy->name, saakm_handler_names[handler],
+				policy->own->name, saakm_handler_names[handler],
 				p ? p->pid : 0, cpu);
 }
 
@@ -151,10 +155,10 @@ void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
 	int cpu = task_cpu(p);
 
 	saakm_history_add(p, next);
-	trace_saakm_transition(p, policy->id, next, cpu, handler);
+	trace_saakm_transition(p, policy->own->id, next, cpu, handler);
 	if (READ_ONCE(saakm_log_transitions))
 		printk_deferred("saakm: policy %s: %s/%d %s -> %s cpu %d in %s\n",
-				policy->name, p->comm, p->pid,
+				policy->own->name, p->comm, p->pid,
 				saakm_state_names[prev],
 				saakm_state_names[next], cpu, handler);
 	if (!READ_ONCE(saakm_check_transitions))
@@ -245,7 +249,7 @@ static struct kobj_attribute violations_attr = __ATTR_RO(violations);
 static ssize_t last_error_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
-	guard(mutex)(&saakm_error_mutex);
+	guard(spinlock)(&saakm_error_lock);
 	return sysfs_emit(buf, "%s\n", saakm_last_error);
 }
 
@@ -388,9 +392,9 @@ static int saakm_policies_show(struct seq_file *m, void *v)
 		for_each_possible_cpu(cpu)
 			switches += READ_ONCE(saakm_core(policy, cpu)->switches);
 		seq_printf(m, "%-3u %-16s %-16s %8d %-7s %7u %10lu %10lu %10llu\n",
-			   policy->id, policy->name,
-			   policy->owner ? module_name(policy->owner) : "-",
-			   policy->priority,
+			   policy->own->id, policy->own->name,
+			   policy->own->owner ? module_name(policy->own->owner) : "-",
+			   policy->own->priority,
 			   saakm_exit_kind(policy) ? "ejected" :
 			   policy->dying ? "dying" : "active",
 			   policy->nr_threads, policy->nr_new,
@@ -419,8 +423,8 @@ static int saakm_ejected_show(struct seq_file *m, void *v)
 			if (iscntrl(*c) || *c == ' ')
 				*c = '_';
 		}
-		seq_printf(m, "%-3u %-16s %6d %-17s %5llu.%06llu %-16s %3d %-16s %s\n", policy->id,
-			   policy->name, saakm_exit_kind(policy),
+		seq_printf(m, "%-3u %-16s %6d %-17s %5llu.%06llu %-16s %3d %-16s %s\n", policy->own->id,
+			   policy->own->name, saakm_exit_kind(policy),
 			   saakm_exit_names[saakm_exit_kind(policy)],
 			   exit->time_ns / NSEC_PER_SEC,
 			   exit->time_ns % NSEC_PER_SEC / NSEC_PER_USEC,
@@ -435,7 +439,8 @@ static int saakm_topology_show(struct seq_file *m, void *v)
 	int cpu, depth;
 
 	seq_puts(m, "cpu level kind     span\n");
-	guard(rcu)();
+	saakm_topology_get();
+	rcu_read_lock();
 	for_each_online_cpu(cpu) {
 		depth = 0;
 		for_each_topology_level(level, cpu)
@@ -443,6 +448,8 @@ static int saakm_topology_show(struct seq_file *m, void *v)
 				   saakm_topology_names[level->kind],
 				   cpumask_pr_args(&level->cores));
 	}
+	rcu_read_unlock();
+	saakm_topology_put();
 	return 0;
 }
 
@@ -458,7 +465,7 @@ int proc_pid_saakm(struct seq_file *m, struct pid_namespace *ns,
 	if (st->policy) {
 		update_rq_clock(rq);
 		seq_printf(m, "policy %u\nname %s\nstate %s\ncpu %d\nsince_ns %llu\nparam %u\n",
-			   st->policy->id, st->policy->name,
+			   st->policy->own->id, st->policy->own->name,
 			   saakm_state_names[st->state], task_cpu(task),
 			   st->since_ns ? rq_clock(rq) - st->since_ns : 0,
 			   st->param);
@@ -483,10 +490,10 @@ static void saakm_show_rq(struct seq_file *m, struct rq *rq)
 		   server->dl_server_active ? " active" : "");
 	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node)
 		seq_printf(m, "  %s/%d policy %s %s for %lld ns%s\n", p->comm,
-			   p->pid, p->saakm.policy->name,
+			   p->pid, p->saakm.policy->own->name,
 			   saakm_state_names[p->saakm.state],
 			   (s64)(rq->clock - p->saakm.since_ns),
-			   p->saakm.rq == &rq->saakm.orphans ? " (not placed)" : "");
+			   saakm_is_orphan(rq, p) ? " (not placed)" : "");
 }
 
 static int saakm_runqueues_show(struct seq_file *m, void *v)
@@ -501,28 +508,77 @@ static int saakm_runqueues_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(saakm_runqueues);
 
+/* The policy with the least id from *@id on, held, or NULL. */
+static struct saakm_policy *saakm_get_next(u32 *id)
+{
+	struct saakm_policy *policy, *next = NULL;
+
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(policy, &saakm_policies, node) {
+		if (policy->own->id >= *id && !policy->removing &&
+		    (!next || policy->own->id < next->own->id))
+			next = policy;
+	}
+	if (next) {
+		saakm_get(next);
+		*id = next->own->id + 1;
+	}
+	return next;
+}
+
 /* An array: as it was for ejected policies, as it is for the others. */
 static int saakm_dump_show(struct seq_file *m, void *v)
 {
 	struct saakm_policy *policy;
 	const char *separator = "";
+	u32 id = 0;
 
 	seq_putc(m, '[');
-	guard(mutex)(&saakm_mutex);
-	list_for_each_entry(policy, &saakm_policies, node) {
-		char *json = policy->exit.dump ?: saakm_dump_json(policy);
+	while ((policy = saakm_get_next(&id))) {
+		char *kept = smp_load_acquire(&policy->exit.dump);
+		char *json = kept ?: saakm_dump_json(policy);
 
+		if (json)
+			seq_printf(m, "%s%s", separator, json);
+		if (json != kept)
+			kvfree(json);
+		saakm_put(policy);
 		if (!json)
 			return -ENOMEM;	/* nothing of what was said reaches the reader */
-		seq_printf(m, "%s%s", separator, json);
 		separator = ",\n";
-		if (json != policy->exit.dump)
-			kvfree(json);
 	}
 	seq_puts(m, "]\n");
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(saakm_dump);
+
+/*
+ * For dump_stack() and oopses, as sched_ext's: which policies are loaded, and
+ * which handler of whose this CPU is in. Anything may be broken by now.
+ */
+void print_saakm_info(const char *log_lvl)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
+	const struct saakm_policy *policy, *calling = saakm_calling();
+	char name[SAAKM_NAME_LEN];
+	struct saakm_own *own;
+
+	if (list_empty(&saakm_policies))
+		return;
+	printk("%sSaaKM:", log_lvl);
+	if (calling && !get_kernel_nofault(own, &calling->own) &&
+	    !copy_from_kernel_nofault(name, own->name, sizeof(name)))
+		printk(KERN_CONT " %.31s (%s);", name, saakm_handler_names[handler]);
+	printk(KERN_CONT " loaded:");
+	guard(rcu)();
+	list_for_each_entry_rcu(policy, &saakm_policies, node) {
+		if (get_kernel_nofault(own, &policy->own) ||
+		    copy_from_kernel_nofault(name, own->name, sizeof(name)))
+			break;
+		printk(KERN_CONT " %.31s", name);
+	}
+	printk(KERN_CONT "\n");
+}
 
 static int __init saakm_debug_init(void)
 {
@@ -539,4 +595,4 @@ static int __init saakm_debug_init(void)
 	debugfs_create_file("dump", 0400, dir, NULL, &saakm_dump_fops);
 	return sysfs_create_groups(kobj, saakm_groups);
 }
-late_initcall(saakm_debug_init);
+device_initcall(saakm_debug_init);

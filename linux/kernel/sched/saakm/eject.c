@@ -53,29 +53,49 @@ static const char * const saakm_advice[SAAKM_NR_EXITS] = {
 
 /* The class's own handlers, for policies that have lost theirs. */
 
+/* Not event->task, nor core->id: the policy may have overwritten them. */
+static struct task_struct *saakm_task_of(struct process_event *event)
+{
+	return container_of(event, struct task_struct, saakm.event);
+}
+
 static void saakm_fallback_place(struct saakm_policy *policy, struct process_event *event,
 				 struct core_event *core)
 {
-	saakm_change_state(event->task, SAAKM_READY, core->id, &cpu_rq(core->id)->saakm.orphans);
+	struct task_struct *p = saakm_task_of(event);
+	struct rq *rq = task_rq(p);
+
+	saakm_set_state(rq, p, SAAKM_READY);
+	saakm_rq_link(&rq->saakm.orphans, p);
 }
 
 static void saakm_fallback_tick(struct saakm_policy *policy, struct process_event *event,
 				struct core_event *core)
 {
-	saakm_change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
+	struct task_struct *p = saakm_task_of(event);
+
+	saakm_set_state(task_rq(p), p, SAAKM_READY_TICK);
+	resched_curr(task_rq(p));
 }
 
-/* Those that the policy had queued, in the order of their arrival on the CPU. */
-static struct task_struct *saakm_fallback_schedule(struct saakm_policy *policy,
-						   struct core_event *core)
+/* Of those that the policy had queued the first to have arrived on the CPU. */
+struct task_struct *saakm_fallback_first(struct rq *rq, struct saakm_policy *policy)
 {
 	struct task_struct *p;
 
-	list_for_each_entry(p, &cpu_rq(core->id)->saakm.threads, saakm.rq_node) {
+	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
 		if (p->saakm.policy == policy && p->saakm.state == SAAKM_READY)
 			return p;
 	}
-	return core->curr;
+	return NULL;
+}
+
+static struct task_struct *saakm_fallback_schedule(struct saakm_policy *policy,
+						   struct core_event *core)
+{
+	int cpu = container_of(core, struct saakm_core, event)->cpu;
+
+	return saakm_fallback_first(cpu_rq(cpu), policy) ?: core->curr;
 }
 
 const struct saakm_module_routines saakm_fallback = {
@@ -99,9 +119,10 @@ static void saakm_evict(struct task_struct *p, struct saakm_policy *policy)
 	if (p->saakm.policy == policy) {
 		prev_class = p->sched_class;
 		sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
+		p->policy = p->saakm.by_cgroup ? p->saakm.home : SCHED_NORMAL;
 		data = saakm_detach(rq, p);
-		p->policy = SCHED_NORMAL;
-		p->sched_class = __setscheduler_class(SCHED_NORMAL, p->prio);
+		set_load_weight(p, false);
+		p->sched_class = __setscheduler_class(p->policy, p->prio);
 		check_class_changing(rq, p, prev_class);
 		sched_enq_and_set_task(&ctx);
 		check_class_changed(rq, p, prev_class, p->prio);
@@ -120,7 +141,6 @@ static struct task_struct *saakm_any_member(struct saakm_policy *policy)
 	return p ? get_task_struct(p) : NULL;
 }
 
-/* Nobody can join any more, see saakm_wait_joiners(). */
 void saakm_evict_all(struct saakm_policy *policy)
 {
 	struct task_struct *p;
@@ -132,16 +152,44 @@ void saakm_evict_all(struct saakm_policy *policy)
 	}
 }
 
-static void saakm_finish_eject(struct saakm_policy *policy)
+/* Data that outlived their threads, so that the policy can dump them. */
+void saakm_free_kept(struct saakm_policy *policy)
 {
+	struct llist_node *node = llist_del_all(&policy->exit.data);
+	struct saakm_data *data, *next;
+
+	llist_for_each_entry_safe(data, next, node, node)
+		kfree_rcu(data, rcu);
+}
+
+/*
+ * Without a lock that others want: the policy's checkparam_attr and dump may
+ * never return.
+ */
+static void saakm_finish_eject(struct work_struct *work)
+{
+	struct saakm_policy *policy = container_of(work, struct saakm_policy, exit.work);
 	unsigned int nr_threads = READ_ONCE(policy->nr_threads);
 
-	policy->exit.dump = saakm_dump_json(policy);
 	saakm_wait_joiners();
 	saakm_evict_all(policy);
-	policy->exit.done = true;
+	WRITE_ONCE(policy->exit.done, true);
 	pr_info("saakm: policy %s is ejected: %u threads went to fair; unload its module and load a better one\n",
-		policy->name, nr_threads);
+		policy->own->name, nr_threads);
+	smp_store_release(&policy->exit.dump, saakm_dump_json(policy));
+	saakm_free_kept(policy);
+}
+
+void saakm_eject_init_policy(struct saakm_policy *policy)
+{
+	init_llist_head(&policy->exit.data);
+	INIT_WORK(&policy->exit.work, saakm_finish_eject);
+}
+
+/* @policy is not in the list any more. */
+void saakm_settle_eject(struct saakm_policy *policy)
+{
+	flush_work(&policy->exit.work);
 }
 
 static void saakm_eject_work_fn(struct work_struct *work)
@@ -154,8 +202,10 @@ static void saakm_eject_work_fn(struct work_struct *work)
 
 	guard(mutex)(&saakm_mutex);
 	list_for_each_entry(policy, &saakm_policies, node) {
-		if (saakm_exit_kind(policy) && !policy->exit.done)
-			saakm_finish_eject(policy);
+		if (!saakm_exit_kind(policy) || policy->exit.done || policy->exit.queued)
+			continue;
+		policy->exit.queued = true;
+		queue_work(system_unbound_wq, &policy->exit.work);
 	}
 }
 
@@ -179,7 +229,7 @@ static void saakm_report(enum saakm_exit_kind kind, const struct saakm_policy *p
 
 	guard(preempt)();
 	printk_deferred_enter();
-	pr_err("saakm: policy %s%s (%s) in %s: %pV\n", policy ? policy->name : "?", what,
+	pr_err("saakm: policy %s%s (%s) in %s: %pV\n", policy ? policy->own->name : "?", what,
 	       saakm_exit_names[kind], saakm_handler_names[handler], vaf);
 	if (p && p->saakm.policy)
 		pr_err("saakm: thread %s/%d is %s on CPU %d, this is CPU %d\n", p->comm, p->pid,
@@ -222,12 +272,27 @@ static void saakm_veject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 	saakm_report(kind, policy, p, " ejected", vaf);
 }
 
+static __printf(4, 5)
+void __saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
+		   const struct task_struct *p, const char *fmt, ...)
+{
+	struct va_format vaf = { .fmt = fmt };
+	va_list args;
+
+	va_start(args, fmt);
+	vaf.va = &args;
+	saakm_veject(policy, kind, p, &vaf);
+	va_end(args);
+}
+
 void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 		 const struct task_struct *p, const char *fmt, ...)
 {
 	struct va_format vaf = { .fmt = fmt };
 	va_list args;
 
+	if (!saakm_may_touch(policy, __func__, _RET_IP_))
+		return;
 	if (kind <= SAAKM_EXIT_NONE || kind >= SAAKM_NR_EXITS || !saakm_exit_names[kind])
 		kind = SAAKM_EXIT_POLICY_ERROR;
 	va_start(args, fmt);
@@ -235,7 +300,7 @@ void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 	saakm_veject(policy, kind, p, &vaf);
 	va_end(args);
 }
-EXPORT_SYMBOL_GPL(saakm_eject);
+EXPORT_SYMBOL_NS_GPL(saakm_eject, SAAKM);
 
 /* Reaction */
 
@@ -263,8 +328,8 @@ static bool saakm_report_due(enum saakm_exit_kind kind, struct saakm_policy *pol
 				 policy->reported);
 }
 
-/* The policy whose handler this CPU is in. */
-static struct saakm_policy *saakm_calling(void)
+/* The policy whose handler this CPU is in, or NULL. */
+struct saakm_policy *saakm_calling(void)
 {
 	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 	const void *subject = raw_cpu_read(saakm_context.subject);
@@ -294,14 +359,14 @@ void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 	atomic_inc(&saakm_violations);
 	if (policy && saakm_exit_kind(policy))
 		return;		/* a handler that was still at work */
-	reaction = policy ? READ_ONCE(policy->reaction) : SAAKM_REACT_WARN;
+	reaction = policy ? policy->own->reaction : SAAKM_REACT_WARN;
 	if (reaction == SAAKM_REACT_DEFAULT)
 		reaction = READ_ONCE(saakm_on_violation);
 
 	va_start(args, fmt);
 	vaf.va = &args;
 	if (reaction == SAAKM_REACT_PANIC)
-		panic("saakm: policy %s (%s): %pV", policy->name, saakm_exit_names[kind], &vaf);
+		panic("saakm: policy %s (%s): %pV", policy->own->name, saakm_exit_names[kind], &vaf);
 	if (reaction == SAAKM_REACT_EJECT)
 		saakm_veject(policy, kind, p, &vaf);
 	else if (saakm_report_due(kind, policy, p))
@@ -320,7 +385,7 @@ struct saakm_policy *saakm_policy_called(const char *name)
 	if (kstrtouint(name, 10, &id))
 		id = 0;
 	list_for_each_entry(policy, &saakm_policies, node) {
-		if (!policy->dying && (!strcmp(policy->name, name) || policy->id == id))
+		if (!policy->dying && (!strcmp(policy->own->name, name) || policy->own->id == id))
 			return policy;
 	}
 	return NULL;
@@ -334,7 +399,7 @@ static int saakm_eject_by_name(const char *name)
 	policy = saakm_policy_called(name);
 	if (!policy)
 		return saakm_refuse(-ESRCH, "eject: no policy is called %s", name);
-	saakm_eject(policy, SAAKM_EXIT_USER, NULL, "by %s/%d", current->comm, current->pid);
+	__saakm_eject(policy, SAAKM_EXIT_USER, NULL, "by %s/%d", current->comm, current->pid);
 	return 0;
 }
 
@@ -344,7 +409,7 @@ static void saakm_sysrq_eject(u8 key)
 
 	guard(rcu)();
 	for_each_saakm_policy(policy)
-		saakm_eject(policy, SAAKM_EXIT_SYSRQ, NULL, "by SysRq-%c", key);
+		__saakm_eject(policy, SAAKM_EXIT_SYSRQ, NULL, "by SysRq-%c", key);
 }
 
 static const struct sysrq_key_op saakm_sysrq = {
@@ -359,4 +424,5 @@ static int __init saakm_eject_init(void)
 	register_sysrq_key('E', &saakm_sysrq);
 	return 0;
 }
-late_initcall(saakm_eject_init);
+/* Not as late as the sched_clock key is switched: QEMU 7.2 runs what stood there. */
+device_initcall(saakm_eject_init);

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * What each thread gets, whatever the policies do.
+ *
  * Between policies: one that has runnable threads on a CPU, but has not had it
  * for floor_period_us, is owed floor_runtime_us there. Meanwhile it is asked
  * before all others. So the policies at the end of the list get some 5 % of
  * what SaaKM gets, whatever those in front of them do.
  *
- * Found out at the tick, and only where threads of several policies wait.
+ * Within policies: a thread that was preempted in the kernel may hold locks, or
+ * be in an RCU section, that the whole machine waits for. After a second of
+ * waiting it is forced: it gets a turn before all others, until it is on its
+ * way to user mode or the turn is over. To its policy it looks like a thread
+ * that core scheduling has picked; its wait goes on afterwards, as the watchdog
+ * sees it.
+ *
+ * Both are found out at the tick, and only where there is something to find.
  */
 
 static unsigned int saakm_floor_runtime_us = 50 * USEC_PER_MSEC;
 static unsigned int saakm_floor_period_us = 1000 * USEC_PER_MSEC;
+
+#define SAAKM_FORCE_NS		(1 * NSEC_PER_SEC)	/* after this wait */
+#define SAAKM_TURN_NS		(50 * NSEC_PER_MSEC)	/* for so long */
+#define SAAKM_TURNS_NS		(800 * NSEC_PER_MSEC)	/* all that wait, in turn */
+#define SAAKM_TURN_MIN_NS	(4 * NSEC_PER_MSEC)
 
 static struct saakm_policy *saakm_starving(struct rq *rq, const struct saakm_policy *running)
 {
@@ -24,7 +38,7 @@ static struct saakm_policy *saakm_starving(struct rq *rq, const struct saakm_pol
 	return NULL;
 }
 
-void __saakm_floor_tick(struct rq *rq, const struct saakm_policy *running)
+static void saakm_floor_policies(struct rq *rq, const struct saakm_policy *running)
 {
 	struct saakm_policy *policy;
 
@@ -57,4 +71,104 @@ struct task_struct *saakm_floor_elect(struct rq *rq, struct task_struct *curr)
 	}
 	rq->saakm.owed = 0;
 	return NULL;
+}
+
+/* Threads that were preempted in the kernel: the one that waits longest is first. */
+
+static struct task_struct *saakm_first_preempted(struct rq *rq)
+{
+	return list_first_entry_or_null(&rq->saakm.preempted, struct task_struct,
+					saakm.kernel_node);
+}
+
+/* A thread comes late when it was moved here, or taken out for a change. */
+void saakm_floor_link(struct rq *rq, struct task_struct *p)
+{
+	struct task_struct *first = saakm_first_preempted(rq);
+
+	p->saakm.in_kernel = SAAKM_PREEMPTED_LISTED;
+	WRITE_ONCE(rq->saakm.nr_preempted, rq->saakm.nr_preempted + 1);
+	if (first && (s64)(p->saakm.since_ns - first->saakm.since_ns) < 0)
+		list_add(&p->saakm.kernel_node, &rq->saakm.preempted);
+	else
+		list_add_tail(&p->saakm.kernel_node, &rq->saakm.preempted);
+}
+
+void saakm_floor_unlink(struct rq *rq, struct task_struct *p)
+{
+	p->saakm.in_kernel = SAAKM_PREEMPTED;
+	WRITE_ONCE(rq->saakm.nr_preempted, rq->saakm.nr_preempted - 1);
+	list_del(&p->saakm.kernel_node);
+}
+
+/* @p gets the CPU. */
+void saakm_floor_runs(struct rq *rq, struct task_struct *p)
+{
+	if (p->saakm.in_kernel == SAAKM_PREEMPTED_LISTED)
+		saakm_floor_unlink(rq, p);
+	p->saakm.in_kernel = SAAKM_NOT_PREEMPTED;
+	p->saakm.event.flags &= SAAKM_EV_FORCED;
+}
+
+static void saakm_force(struct rq *rq, struct task_struct *p)
+{
+	u64 turn_ns = div_u64(SAAKM_TURNS_NS, rq->saakm.nr_preempted);
+
+	p->saakm.event.flags |= SAAKM_EV_FORCED;
+	p->saakm.wait_ns = p->saakm.since_ns;
+	rq->saakm.forced_until_ns = rq->clock +
+		clamp_t(u64, turn_ns, SAAKM_TURN_MIN_NS, SAAKM_TURN_NS);
+}
+
+/* Nobody was elected: rather than idle, let go on what others may wait for. */
+struct task_struct *saakm_floor_force(struct rq *rq)
+{
+	struct task_struct *p = saakm_first_preempted(rq);
+
+	if (p)
+		saakm_force(rq, p);
+	return p;
+}
+
+/* In the tick of any class. */
+void __saakm_floor_rescue(struct rq *rq)
+{
+	struct task_struct *p;
+
+	guard(rq_lock)(rq);
+	p = saakm_first_preempted(rq);
+	if (!p || p->saakm.rq == &rq->saakm.orphans ||
+	    (s64)(rq->clock - p->saakm.since_ns) < SAAKM_FORCE_NS)
+		return;
+	saakm_force(rq, p);
+	if (p->saakm.rq)
+		saakm_rq_unlink(p);
+	saakm_rq_link(&rq->saakm.orphans, p);
+	resched_curr(rq);
+}
+
+/* Shall @curr, which has been forced, go on? */
+bool saakm_floor_keeps(struct rq *rq, struct task_struct *curr)
+{
+	return rq->clock < rq->saakm.forced_until_ns &&
+		!(curr->saakm.event.flags & SAAKM_EV_YIELD);
+}
+
+/* The tick interrupted a forced thread, in user mode if it holds nothing any more. */
+static void saakm_floor_turn(struct rq *rq)
+{
+	struct pt_regs *regs = get_irq_regs();
+
+	if (rq->clock < rq->saakm.forced_until_ns && !(regs && user_mode(regs)))
+		return;
+	rq->saakm.forced_until_ns = 0;
+	resched_curr(rq);
+}
+
+void __saakm_floor_tick(struct rq *rq, struct task_struct *p)
+{
+	if (p->saakm.event.flags & SAAKM_EV_FORCED)
+		saakm_floor_turn(rq);
+	else if (rq->saakm.active & (rq->saakm.active - 1))
+		saakm_floor_policies(rq, p->saakm.policy);
 }

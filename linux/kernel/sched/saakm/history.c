@@ -81,7 +81,7 @@ void saakm_history_add(const struct task_struct *p, enum saakm_state next)
 	history->records[history->head % SAAKM_HISTORY] = (struct saakm_record) {
 		.ns	= task_rq(p)->clock,
 		.pid	= p->pid,
-		.policy	= p->saakm.policy->id,
+		.policy	= p->saakm.policy->own->id,
 		.cpu	= task_cpu(p),
 		.from	= p->saakm.state,
 		.to	= next,
@@ -178,13 +178,19 @@ static void saakm_json_exit(struct seq_buf *s, const struct saakm_exit *exit)
 	seq_buf_puts(s, "},\n");
 }
 
+/* Is it in the class's own queue for another reason than a forced turn? */
+static bool saakm_is_orphan(struct rq *rq, const struct task_struct *p)
+{
+	return p->saakm.rq == &rq->saakm.orphans && !(p->saakm.event.flags & SAAKM_EV_FORCED);
+}
+
 static void saakm_json_thread(struct seq_buf *s, struct rq *rq, const struct task_struct *p)
 {
 	seq_buf_printf(s, "\n  {\"pid\": %d, \"policy\": \"%s\", \"state\": \"%s\", ", p->pid,
-		       p->saakm.policy->name, saakm_state_names[p->saakm.state]);
+		       p->saakm.policy->own->name, saakm_state_names[p->saakm.state]);
 	seq_buf_printf(s, "\"since_ns\": %llu, \"excused_ms\": %u, \"placed\": %s, ",
 		       p->saakm.since_ns, p->saakm.excused_ms,
-		       p->saakm.rq == &rq->saakm.orphans ? "false" : "true");
+		       saakm_is_orphan(rq, p) ? "false" : "true");
 	saakm_json_string(s, "comm", p->comm);
 	seq_buf_putc(s, '}');
 }
@@ -237,7 +243,8 @@ static void saakm_json_policy(struct seq_buf *s, struct saakm_policy *policy, co
 	int cpu;
 
 	seq_buf_printf(s, "{\"name\": \"%s\", \"id\": %u, \"module\": \"%s\", \"threads\": %u,\n",
-		       policy->name, policy->id, policy->owner ? module_name(policy->owner) : "-",
+		       policy->own->name, policy->own->id,
+		       policy->own->owner ? module_name(policy->own->owner) : "-",
 		       READ_ONCE(policy->nr_threads));
 	saakm_json_exit(s, &policy->exit);
 	saakm_json_string(s, "dump", text);
@@ -268,8 +275,8 @@ char *saakm_dump_json(struct saakm_policy *policy)
 	if (!text)
 		return NULL;
 	seq_buf_init(&s, text, SAAKM_DUMP_TEXT);
-	if (policy->routines->dump)
-		policy->routines->dump(policy, &s);
+	if (policy->own->routines.dump)
+		policy->own->routines.dump(policy, &s);
 	text[min(s.len, s.size - 1)] = '\0';
 
 	for (; size <= SAAKM_DUMP_MAX; size *= 2) {

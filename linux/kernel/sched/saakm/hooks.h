@@ -25,24 +25,23 @@ struct saakm_setsched {
 	struct saakm_policy	*target;	/* to be in afterwards, or NULL */
 	struct saakm_data	*data;		/* for joining @target */
 	struct saakm_data	*old;		/* to free */
+	struct saakm_policy	*held;		/* so that it stays: saakm_get() */
 	u32			id, param;	/* of sched_attr, or as @p had them */
-	int			srcu;		/* index + 1; 0: not held */
 	bool			keep;		/* SETPARAM_POLICY */
 	bool			same;		/* @keep, or none is named */
 	bool			by_cgroup;
+	int			home;		/* by_cgroup: SCHED_* to come back to, or -1 */
 };
 
 /* With saakm_enabled() only */
-bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf);
+bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf);
 struct task_struct *saakm_pick_task(struct rq *rq);
 bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b);
 bool saakm_can_stop_tick(struct rq *rq);
 void saakm_trigger_balance(struct rq *rq);
 void saakm_nohz_kick(struct rq *rq);
-void saakm_enter_idle(struct rq *rq);
+void __saakm_enter_idle(struct rq *rq);
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle);
-void saakm_rq_activate(struct rq *rq);
-void saakm_rq_deactivate(struct rq *rq);
 
 #ifdef CONFIG_SCHED_CLASS_SAAKM
 
@@ -62,6 +61,43 @@ static inline bool saakm_alone(struct rq *rq)
 	       !sched_class_above(rq->donor->sched_class, &saakm_sched_class);
 }
 
+/* Masks of the policies in use that have such handlers: idle CPUs ask no others. */
+extern u64 saakm_pulling, saakm_watching_idle;
+
+/*
+ * The core is about to idle. Called where the runqueue lock may be dropped;
+ * true if there is something to run now.
+ */
+static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
+{
+	rq->saakm.kicked = false;
+	if (rq->nr_running)
+		return true;
+	return READ_ONCE(saakm_pulling) && __saakm_newly_idle(rq, rf);
+}
+
+static inline void saakm_enter_idle(struct rq *rq)
+{
+	if (READ_ONCE(saakm_watching_idle))
+		__saakm_enter_idle(rq);
+}
+
+/* Policies must be asked although nothing is runnable: saakm_kick(). */
+static inline bool saakm_kicked(struct rq *rq)
+{
+	return saakm_enabled() && rq->saakm.kicked;
+}
+
+/* @prev goes on being runnable; in the kernel, if it is preempted there. */
+static inline void saakm_note_preemption(struct task_struct *prev, bool in_kernel)
+{
+	if (saakm_enabled() && task_on_saakm(prev))
+		prev->saakm.in_kernel = in_kernel;
+}
+
+/* Policies are loaded, whether they are in use or not. */
+void saakm_rq_activate(struct rq *rq);
+void saakm_rq_deactivate(struct rq *rq);
 void saakm_init_rq(struct rq *rq);
 u64 saakm_server_bw(const struct cpumask *cpus);
 void saakm_server_attach_root(struct rq *rq);
@@ -91,7 +127,14 @@ ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes
 #define saakm_enabled()		false
 
 static inline bool saakm_sleeps_in_handler(void) { return false; }
+static inline bool saakm_ticks_in_handler(void) { return false; }
 static inline bool saakm_alone(struct rq *rq) { return false; }
+static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf) { return false; }
+static inline void saakm_enter_idle(struct rq *rq) { }
+static inline bool saakm_kicked(struct rq *rq) { return false; }
+static inline void saakm_note_preemption(struct task_struct *prev, bool in_kernel) { }
+static inline void saakm_rq_activate(struct rq *rq) { }
+static inline void saakm_rq_deactivate(struct rq *rq) { }
 static inline void saakm_init_rq(struct rq *rq) { }
 static inline u64 saakm_server_bw(const struct cpumask *cpus) { return 0; }
 static inline void saakm_server_attach_root(struct rq *rq) { }
@@ -110,7 +153,7 @@ static inline void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 static inline void saakm_setsched_done(struct saakm_setsched *s) { }
 static inline void saakm_getattr(struct task_struct *p, struct sched_attr *attr) { }
 static inline void saakm_cgroup_attach(struct task_struct *p) { }
-static inline void saakm_cgroup_weight(struct task_group *tg, unsigned int weight) { }
+static inline void saakm_cgroup_weight(struct cgroup_subsys_state *css) { }
 
 #endif /* CONFIG_SCHED_CLASS_SAAKM */
 

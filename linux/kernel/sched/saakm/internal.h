@@ -13,8 +13,40 @@
 #define SAAKM_MAX_TASK_SIZE	(2 * PAGE_SIZE)
 
 struct saakm_data {
-	struct rcu_head	rcu;
+	union {
+		struct rcu_head		rcu;
+		struct llist_node	node;	/* saakm_exit.data */
+	};
 	u8		bytes[] __aligned(8);
+};
+
+/*
+ * What the class relies on, out of a policy's reach: copies of what its author
+ * wrote into struct saakm_policy, made when it is loaded.
+ */
+struct saakm_own {
+	struct saakm_module_routines	routines;
+	struct saakm_module_routines	leaving;	/* while it is unloaded */
+	char				name[SAAKM_NAME_LEN];
+	struct module			*owner;
+	u32				id;
+	int				priority;
+	unsigned int			task_size;
+	unsigned int			flags;
+	unsigned int			timeout_ms;
+	unsigned int			balance_interval_ms;
+	enum saakm_reaction		reaction;
+};
+
+/* Behind the struct core_event that a policy sees. */
+struct saakm_core {
+	struct core_event	event;
+	int			cpu;
+	unsigned int		nr_runnable;
+	u64			switches;
+	unsigned long		next_balance;
+	u64			idle_since_ns;	/* floor: when it last had the CPU */
+	u64			held;		/* watchdog: samples, latest in bit 0 */
 };
 
 /* Order: events of threads, then of cores, then of policies. */
@@ -33,6 +65,8 @@ enum saakm_handler {
 	SAAKM_H_running,
 	SAAKM_H_attr_changed,
 	SAAKM_H_terminate,
+	SAAKM_H_moved,
+	SAAKM_H_getparam_attr,
 	SAAKM_H_wakeup_preempt,
 	SAAKM_H_schedule,
 	SAAKM_H_newly_idle,
@@ -70,13 +104,13 @@ static __always_inline void saakm_enter(const struct task_struct *p, enum saakm_
 }
 
 static __always_inline void saakm_enter_core(const struct saakm_policy *policy,
-					     const struct core_event *core,
+					     const struct saakm_core *core,
 					     enum saakm_handler handler)
 {
 	__this_cpu_write(saakm_context.subject, policy);
 	__this_cpu_write(saakm_context.handler, handler);
 	if (static_branch_unlikely(&saakm_observed))
-		saakm_observe_call(policy, handler, NULL, core->id);
+		saakm_observe_call(policy, handler, NULL, core->cpu);
 }
 
 static __always_inline void saakm_leave(void)
@@ -94,9 +128,9 @@ static inline struct task_struct *saakm_rq_curr(struct rq *rq)
 	return rcu_dereference_protected(rq->curr, lockdep_is_held(__rq_lockp(rq)));
 }
 
-static inline struct core_event *saakm_core(const struct saakm_policy *policy, int cpu)
+static inline struct saakm_core *saakm_core(const struct saakm_policy *policy, int cpu)
 {
-	return per_cpu_ptr(policy->cores, cpu);
+	return container_of(per_cpu_ptr(policy->cores, cpu), struct saakm_core, event);
 }
 
 static __always_inline void saakm_thread_event(struct rq *rq, struct task_struct *p,
@@ -107,19 +141,19 @@ static __always_inline void saakm_thread_event(struct rq *rq, struct task_struct
 	if (!call)
 		return;
 	saakm_enter(p, handler);
-	call(policy, &p->saakm.event, saakm_core(policy, cpu_of(rq)));
+	call(policy, &p->saakm.event, &saakm_core(policy, cpu_of(rq))->event);
 	saakm_leave();
 }
 
 static __always_inline void saakm_core_event(struct saakm_policy *policy, int cpu,
 					     enum saakm_handler handler, saakm_core_fn call)
 {
-	struct core_event *core = saakm_core(policy, cpu);
+	struct saakm_core *core = saakm_core(policy, cpu);
 
 	if (!call)
 		return;
 	saakm_enter_core(policy, core, handler);
-	call(policy, core);
+	call(policy, &core->event);
 	saakm_leave();
 }
 
@@ -146,12 +180,28 @@ extern struct mutex saakm_mutex;
 
 static inline bool saakm_policy_before(const struct saakm_policy *a, const struct saakm_policy *b)
 {
-	return a->priority > b->priority ||
-	       (a->priority == b->priority && a->id < b->id);
+	return a->own->priority > b->own->priority ||
+	       (a->own->priority == b->own->priority && a->own->id < b->own->id);
+}
+
+/*
+ * Users keep a policy's memory, and its module's. Taken where it cannot be
+ * unlinked and freed meanwhile: under RCU or saakm_mutex.
+ */
+static inline void saakm_get(struct saakm_policy *policy)
+{
+	atomic_inc(&policy->users);
+}
+
+static inline void saakm_put(struct saakm_policy *policy)
+{
+	if (atomic_dec_and_test(&policy->users))
+		wake_up_var(&policy->users);
 }
 
 /* class.c */
 void saakm_terminate(struct rq *rq, struct task_struct *p);
+void saakm_use(struct saakm_policy *policy);
 
 /* state.c */
 bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to);
@@ -164,6 +214,13 @@ static __always_inline void saakm_set_state(struct rq *rq, struct task_struct *p
 	p->saakm.state = next;
 	p->saakm.since_ns = rq->clock;
 }
+
+/* How a thread that stays runnable left the CPU: struct saakm_task.in_kernel */
+enum saakm_preempted {
+	SAAKM_NOT_PREEMPTED,		/* it was on its way to user mode, or yielded */
+	SAAKM_PREEMPTED,		/* in the kernel: it may hold locks, or block RCU */
+	SAAKM_PREEMPTED_LISTED,		/* and is in rq->saakm.preempted */
+};
 
 /* debug.c */
 const char *saakm_explain(const struct task_struct *p, enum saakm_state next,

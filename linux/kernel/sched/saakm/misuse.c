@@ -23,33 +23,98 @@ static const char *saakm_inconsistent(const struct saakm_policy *policy)
 	return NULL;
 }
 
-static bool saakm_name_ok(const char *name)
+/* Names are words of commands and files, beside numbers and these. */
+static const char * const saakm_reserved[] = { "none", "fair", "all" };
+
+/* What is wrong with the name, or NULL. */
+static const char *saakm_bad_name(const char *name)
 {
-	return name[0] && strnlen(name, SAAKM_NAME_LEN) < SAAKM_NAME_LEN &&
-		!strpbrk(name, " \t\n/\"\\");
+	const char *c;
+	long number;
+
+	if (!name[0] || strnlen(name, SAAKM_NAME_LEN) == SAAKM_NAME_LEN)
+		return "has 1 to 31 characters";
+	for (c = name; *c; c++) {
+		if (!isascii(*c) || !isgraph(*c) || strchr("/\"\\", *c))
+			return "has no blanks, quotes, slashes or what cannot be printed";
+	}
+	if (name[0] == '-' || name[0] == '.')
+		return "does not begin with - or .";
+	if (!kstrtol(name, 0, &number))
+		return "is no number: an id would be meant";
+	if (match_string(saakm_reserved, ARRAY_SIZE(saakm_reserved), name) >= 0)
+		return "is not none, fair or all";
+	return NULL;
 }
 
-/* @old: the policy that it replaces, if there is one. */
-int saakm_validate(const struct saakm_policy *policy, const struct saakm_policy *old)
+/* Memory that is gone before the policy is. */
+static bool saakm_short_lived(const void *object, size_t size, const struct module *owner)
+{
+	if (object_is_on_stack(object))
+		return true;
+	return owner && (within_module_init((unsigned long)object, owner) ||
+			 within_module_init((unsigned long)object + size - 1, owner));
+}
+
+/* The pointers in struct saakm_module_routines, whatever their types. */
+static bool saakm_routine_short_lived(const struct saakm_policy *policy)
+{
+	const unsigned long *routine = (const unsigned long *)policy->routines;
+	size_t i;
+
+	for (i = 0; i < sizeof(*policy->routines) / sizeof(*routine); i++) {
+		/* init is called while that memory is there. */
+		if (policy->owner && within_module_init(routine[i], policy->owner) &&
+		    routine[i] != (unsigned long)policy->routines->init)
+			return true;
+	}
+	return false;
+}
+
+static int saakm_validate_memory(const struct saakm_policy *policy)
+{
+	if (saakm_short_lived(policy, sizeof(*policy), policy->owner))
+		return saakm_refuse(-EINVAL,
+				    "load: the struct saakm_policy is on the stack or __initdata: it must live until it is removed");
+	if (policy->routines &&
+	    saakm_short_lived(policy->routines, sizeof(*policy->routines), policy->owner))
+		return saakm_refuse(-EINVAL,
+				    "load: the routines are on the stack or __initdata: they must live until the policy is removed");
+	if (policy->routines && saakm_routine_short_lived(policy))
+		return saakm_refuse(-EINVAL, "load: a routine other than init is __init");
+	return 0;
+}
+
+/* Under saakm_mutex. @old: the policy that it replaces, if there is one. */
+int saakm_validate(const struct saakm_policy *policy, struct saakm_policy **old)
 {
 	const struct saakm_policy *other;
 	const char *fault;
+	int ret;
 
-	if (!saakm_name_ok(policy->name))
-		return saakm_refuse(-EINVAL,
-				    "load: a name has 1 to %d characters, no blanks or quotes",
-				    SAAKM_NAME_LEN - 1);
+	list_for_each_entry(other, &saakm_policies, node) {
+		if (other == policy)
+			return saakm_refuse(-EEXIST, "load %s: it is loaded already",
+					    other->own->name);
+	}
+	ret = saakm_validate_memory(policy);
+	if (ret)
+		return ret;
+	fault = saakm_bad_name(policy->name);
+	if (fault)
+		return saakm_refuse(-EINVAL, "load: the name of a policy %s", fault);
 	fault = saakm_inconsistent(policy);
 	if (fault)
 		return saakm_refuse(-EINVAL, "load %s: the routine %s", policy->name, fault);
 	if (policy->task_size > SAAKM_MAX_TASK_SIZE)
 		return saakm_refuse(-E2BIG, "load %s: task_size %u is more than %lu", policy->name,
 				    policy->task_size, SAAKM_MAX_TASK_SIZE);
-	if (policy->replaces && !old)
+	*old = policy->replaces ? saakm_policy_called(policy->replaces) : NULL;
+	if (policy->replaces && !*old)
 		return saakm_refuse(-ESRCH, "load %s: no policy is called %s, to be replaced",
 				    policy->name, policy->replaces);
 	list_for_each_entry(other, &saakm_policies, node) {
-		if (other != old && !strcmp(other->name, policy->name))
+		if (other != *old && !strcmp(other->own->name, policy->name))
 			return saakm_refuse(-EEXIST, "load %s: a policy of this name is %s",
 					    policy->name, saakm_exit_kind(other) ?
 					    "ejected but not unloaded" : "loaded");
@@ -87,24 +152,33 @@ int saakm_set_options(struct saakm_policy *policy, const char *replaces, int tim
 	policy->reaction = reaction;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(saakm_set_options);
+EXPORT_SYMBOL_NS_GPL(saakm_set_options, SAAKM);
 
 /*
  * A module that goes away with a policy registered: its init failed after
  * saakm_add_policy(), or its exit forgot saakm_remove_policy().
  */
+static struct saakm_policy *saakm_policy_of(const struct module *module)
+{
+	struct saakm_policy *policy;
+
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(policy, &saakm_policies, node) {
+		if (policy->own->owner == module && !policy->removing)
+			return policy;
+	}
+	return NULL;
+}
+
 static int saakm_module_notify(struct notifier_block *nb, unsigned long state, void *module)
 {
-	struct saakm_policy *policy, *next;
+	struct saakm_policy *policy;
 
 	if (state != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
-	guard(mutex)(&saakm_mutex);
-	list_for_each_entry_safe(policy, next, &saakm_policies, node) {
-		if (policy->owner != module)
-			continue;
+	while ((policy = saakm_policy_of(module))) {
 		pr_err("saakm: module of policy %s went away without saakm_remove_policy()\n",
-		       policy->name);
+		       policy->own->name);
 		__saakm_remove_policy(policy);
 	}
 	return NOTIFY_OK;
@@ -137,14 +211,11 @@ noinline int saakm_refuse_change(struct task_struct *p, enum saakm_state next, i
  * A CPU that is about to go offline is no fault: the policy may not know yet.
  * Nor is it to leave the thread where it was.
  */
-void saakm_wrong_cpu(struct task_struct *p, const struct process_event *event,
-		     enum saakm_handler handler, int cpu)
+void saakm_wrong_cpu(struct task_struct *p, enum saakm_handler handler, int cpu)
 {
 	struct saakm_policy *policy = p->saakm.policy;
 	const char *name = saakm_handler_names[handler];
 
-	if (cpu == event->prev_cpu)
-		return;
 	if ((unsigned int)cpu >= nr_cpu_ids)
 		saakm_violation(SAAKM_EXIT_REFUSED_PLACEMENT, policy, p,
 				"%s returned %d, which is no CPU", name, cpu);
@@ -179,22 +250,96 @@ void saakm_not_placed(struct task_struct *p, enum saakm_handler handler)
 	saakm_leave();
 }
 
-/* The queue that @p was in knows nothing of it: it was initialised again, or overwritten. */
-void saakm_lost_queue(struct task_struct *p)
+/*
+ * The queue that @p is in says that it is empty: it was initialised again, or
+ * overwritten. Nothing in it can be trusted, so all that it held leaves it at
+ * once, for the class's own queue; @p has left it already.
+ */
+void saakm_lost_queue(struct task_struct *p, struct saakm_rq *srq)
 {
+	struct rq *rq = task_rq(p);
+	struct task_struct *other;
+
+	saakm_runqueue_init(srq, srq->cpu, srq->type, srq->order);
+	srq->owner = p->saakm.policy;
+	list_for_each_entry(other, &rq->saakm.threads, saakm.rq_node) {
+		if (other->saakm.rq == srq)
+			saakm_rq_link(&rq->saakm.orphans, other);
+	}
 	saakm_violation(SAAKM_EXIT_LOST_QUEUE, p->saakm.policy, p,
 			"the runqueue that holds the thread says that it is empty");
+}
+
+/* What the class has allocated it keeps and frees, whatever the event says. */
+void saakm_foreign_data(struct task_struct *p)
+{
+	saakm_violation(SAAKM_EXIT_POLICY_ERROR, p->saakm.policy, p,
+			"event->data is not what the class allocated (task_size %u)",
+			p->saakm.policy->own->task_size);
+}
+
+/* Does @policy belong to the caller, as far as can be known? @ip: its address. */
+bool saakm_may_touch(const struct saakm_policy *policy, const char *what, unsigned long ip)
+{
+	struct saakm_policy *calling = saakm_calling() ?: saakm_being_loaded();
+	const struct module *module;
+
+	if (calling && calling != policy) {
+		saakm_violation(SAAKM_EXIT_POLICY_ERROR, calling, NULL,
+				"%s called for another policy", what);
+		return false;
+	}
+	guard(preempt)();
+	/* A call in tail position returns to the kernel, and says nothing. */
+	module = __module_address(ip);
+	if (calling || !module || !policy->own || policy->own->owner == module)
+		return true;
+	pr_err("saakm: module %s called %s for policy %s, which is not its own: ignored\n",
+	       module->name, what, policy->own->name);
+	return false;
+}
+
+/* Sleeping again and again: each look of a waiting loop. */
+struct saakm_sleep_watch {
+	const void	*subject;
+	u64		first_ns, last_ns;
+};
+
+static DEFINE_PER_CPU(struct saakm_sleep_watch, saakm_sleep_watch);
+
+#define SAAKM_SLEEP_GAP_NS	(10 * NSEC_PER_MSEC)
+
+/* A handler that waits in a loop will never see what it waits for. */
+static bool saakm_waits_for_ever(void)
+{
+	struct saakm_sleep_watch *watch = raw_cpu_ptr(&saakm_sleep_watch);
+	const void *subject = raw_cpu_read(saakm_context.subject);
+	u64 now_ns = local_clock();
+
+	if (watch->subject != subject || now_ns - watch->last_ns > SAAKM_SLEEP_GAP_NS) {
+		watch->subject = subject;
+		watch->first_ns = now_ns;
+	}
+	watch->last_ns = now_ns;
+	return now_ns - watch->first_ns > NSEC_PER_SEC;
 }
 
 /*
  * schedule() was called in a handler. To obey would deadlock on the runqueue
  * lock, or leave with the lock held; so the call returns at once, as if the
- * thread had been woken. An election that was due is asked for anew.
+ * thread had been woken. An election that was due is asked for anew. From a loop
+ * that waits for something to happen (synchronize_rcu(), wait_event()) there is
+ * no way out: rather than to hang without a word, say so and stop.
  */
 void saakm_slept_in_handler(void)
 {
-	saakm_violation(SAAKM_EXIT_SLEEP, NULL, current, "%s slept",
-			saakm_handler_names[raw_cpu_read(saakm_context.handler)]);
+	struct saakm_policy *policy = saakm_calling();
+	const char *handler = saakm_handler_names[raw_cpu_read(saakm_context.handler)];
+
+	saakm_violation(SAAKM_EXIT_SLEEP, NULL, current, "%s slept", handler);
+	if (saakm_waits_for_ever())
+		panic("saakm: policy %s waits in a loop in %s, which must not sleep: the runqueue lock that it holds stops all others",
+		      policy ? policy->own->name : "?", handler);
 	__set_current_state(TASK_RUNNING);
 	if (need_resched()) {
 		clear_tsk_need_resched(current);

@@ -1,51 +1,187 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The loaded policies: adding and removing them. */
+/*
+ * The loaded policies: adding and removing them.
+ *
+ * Three locks, in this order: saakm_load_mutex is held while a policy is being
+ * loaded, its init included, so that a slow init delays other loads alone;
+ * saakm_mutex guards the list and the parameters in sysfs, and no handler that
+ * may sleep is called under it; saakm_use_mutex guards what is switched on for policies that
+ * have threads.
+ */
 
 LIST_HEAD(saakm_policies);
-DEFINE_MUTEX(saakm_mutex);	/* saakm_policies and the parameters in sysfs */
+DEFINE_MUTEX(saakm_mutex);
+static DEFINE_MUTEX(saakm_load_mutex);
+static DEFINE_MUTEX(saakm_use_mutex);
+
+u64 saakm_pulling __read_mostly, saakm_watching_idle __read_mostly;
 
 static u32 saakm_last_id;
 static u64 saakm_masks;		/* bits in use, one for each policy */
 
+/* Whose sleeping handler the loading task is in, and the task. */
+static struct {
+	struct task_struct	*task;
+	struct saakm_policy	*policy;
+} saakm_loading;
+
+struct saakm_policy *saakm_being_loaded(void)
+{
+	return READ_ONCE(saakm_loading.task) == current ? saakm_loading.policy : NULL;
+}
+
+/* Runs under saakm_load_mutex. */
+static void saakm_set_loading(struct saakm_policy *policy)
+{
+	saakm_loading.policy = policy;
+	WRITE_ONCE(saakm_loading.task, policy ? current : NULL);
+}
+
+static void saakm_wait_users(struct saakm_policy *policy)
+{
+	wait_var_event(&policy->users, !atomic_read(&policy->users));
+}
+
+/*
+ * The first thread that joins switches the class on, and says which events of
+ * cores somebody wants. A policy that is loaded, but not used, costs nothing.
+ * May sleep; not with cpus_read_lock().
+ */
+void saakm_use(struct saakm_policy *policy)
+{
+	const struct saakm_module_routines *routines = &policy->own->routines;
+
+	if (likely(READ_ONCE(policy->used)))
+		return;
+	guard(mutex)(&saakm_use_mutex);
+	if (policy->used)
+		return;
+	static_branch_inc(&__saakm_enabled);
+	if (routines->newly_idle)
+		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->mask);
+	if (routines->enter_idle || routines->exit_idle)
+		WRITE_ONCE(saakm_watching_idle, saakm_watching_idle | policy->mask);
+	WRITE_ONCE(policy->used, true);
+}
+
+/* It is unlinked, and nobody can join it. */
+static void saakm_unuse(struct saakm_policy *policy)
+{
+	guard(mutex)(&saakm_use_mutex);
+	if (!policy->used)
+		return;
+	WRITE_ONCE(saakm_pulling, saakm_pulling & ~policy->mask);
+	WRITE_ONCE(saakm_watching_idle, saakm_watching_idle & ~policy->mask);
+	policy->used = false;
+	static_branch_dec(&__saakm_enabled);
+}
+
+/* Handlers about cores are called without threads, too. */
+static bool saakm_wants_cores(const struct saakm_module_routines *routines)
+{
+	return routines->enter_idle || routines->exit_idle ||
+	       routines->core_entry || routines->core_exit;
+}
+
+/* Copies what the class relies on. */
+static int saakm_own_policy(struct saakm_policy *policy)
+{
+	struct saakm_core __percpu *cores;
+	struct saakm_own *own;
+	int cpu;
+
+	own = kzalloc(sizeof(*own), GFP_KERNEL);
+	cores = alloc_percpu(struct saakm_core);
+	if (!own || !cores) {
+		free_percpu(cores);
+		kfree(own);
+		return saakm_refuse(-ENOMEM, "load %s: no memory", policy->name);
+	}
+	own->routines = *policy->routines;
+	own->leaving = saakm_fallback;
+	own->leaving.terminate = own->routines.terminate;
+	strscpy(own->name, policy->name);
+	own->owner = policy->owner;
+	own->priority = policy->priority;
+	own->task_size = policy->task_size;
+	own->flags = policy->flags;
+	own->timeout_ms = policy->timeout_ms;
+	own->balance_interval_ms = policy->balance_interval_ms;
+	own->reaction = policy->reaction;
+	for_each_possible_cpu(cpu) {
+		struct saakm_core *core = per_cpu_ptr(cores, cpu);
+
+		core->cpu = cpu;
+		core->event.id = cpu;
+		core->next_balance = jiffies;
+	}
+	policy->own = own;
+	/* The struct core_event is the first in it. */
+	policy->cores = (struct core_event __percpu *)cores;
+	return 0;
+}
+
+static void saakm_disown_policy(struct saakm_policy *policy)
+{
+	free_percpu(policy->cores);
+	kfree(policy->own);
+	policy->cores = NULL;
+	policy->own = NULL;
+}
+
+static int saakm_init_policy(struct saakm_policy *policy)
+{
+	int ret = 0;
+
+	if (policy->own->routines.init) {
+		saakm_set_loading(policy);
+		ret = policy->own->routines.init(policy);
+		saakm_set_loading(NULL);
+	}
+	if (ret)
+		return saakm_refuse(ret, "load %s: its init returned %d", policy->own->name, ret);
+	return 0;
+}
+
 static int saakm_setup(struct saakm_policy *policy)
 {
-	int cpu, ret = 0;
+	int ret;
 
-	policy->cores = alloc_percpu(struct core_event);
-	if (!policy->cores)
-		return -ENOMEM;
-	for_each_possible_cpu(cpu) {
-		saakm_core(policy, cpu)->id = cpu;
-		saakm_core(policy, cpu)->next_balance = jiffies;
-	}
+	BUILD_BUG_ON(offsetof(struct saakm_core, event));
+	ret = saakm_own_policy(policy);
+	if (ret)
+		return ret;
 	INIT_LIST_HEAD(&policy->threads);
 	raw_spin_lock_init(&policy->threads_lock);
-	policy->ops = policy->routines;
+	atomic_set(&policy->users, 0);
+	policy->ops = &policy->own->routines;
 	policy->dying = false;
+	policy->removing = false;
+	policy->used = false;
+	policy->mask = 0;
 	policy->nr_threads = 0;
 	policy->nr_new = 0;
 	policy->nr_terminated = 0;
 	policy->successor = NULL;
 	bitmap_zero(policy->reported, SAAKM_NR_EXITS * SAAKM_NR_STATES);
 	policy->exit = (struct saakm_exit) {};
-
-	if (policy->routines->init)
-		ret = policy->routines->init(policy);
-	if (!ret)
-		return 0;
-	free_percpu(policy->cores);
-	return saakm_refuse(ret, "load %s: its init returned %d", policy->name, ret);
+	saakm_eject_init_policy(policy);
+	ret = saakm_init_policy(policy);
+	if (ret)
+		saakm_disown_policy(policy);
+	return ret;
 }
 
 static void saakm_teardown(struct saakm_policy *policy)
 {
-	if (policy->routines->free_metadata)
-		policy->routines->free_metadata(policy);
-	free_percpu(policy->cores);
+	if (policy->own->routines.free_metadata)
+		policy->own->routines.free_metadata(policy);
+	saakm_free_kept(policy);
 	kvfree(policy->exit.dump);
+	saakm_disown_policy(policy);
 }
 
-/* Makes the class ready for its first policy. */
+/* Makes the class ready for its first policy. Under cpus_read_lock(). */
 static int saakm_enable(const struct saakm_policy *policy)
 {
 	int ret;
@@ -55,18 +191,18 @@ static int saakm_enable(const struct saakm_policy *policy)
 	ret = saakm_server_apply_all(saakm_server_runtime_us, saakm_server_period_us);
 	if (ret)
 		return saakm_refuse(ret, "load %s: no deadline bandwidth; lower server_runtime_us",
-				    policy->name);
-	static_branch_inc_cpuslocked(&__saakm_enabled);
+				    policy->own->name);
 	return 0;
 }
 
-static void saakm_publish(struct saakm_policy *policy)
+static void saakm_link_policy(struct saakm_policy *policy)
 {
 	struct saakm_policy *pos;
 
 	policy->mask = (saakm_masks + 1) & ~saakm_masks;
 	saakm_masks |= policy->mask;
-	policy->id = ++saakm_last_id;
+	policy->own->id = ++saakm_last_id;
+	policy->id = policy->own->id;
 	list_for_each_entry(pos, &saakm_policies, node) {
 		if (saakm_policy_before(policy, pos))
 			break;
@@ -74,68 +210,156 @@ static void saakm_publish(struct saakm_policy *policy)
 	list_add_tail_rcu(&policy->node, &pos->node);
 }
 
-int saakm_add_policy(struct saakm_policy *policy)
+/* Under saakm_mutex: from here on it can be joined. */
+static int saakm_publish(struct saakm_policy *policy, struct saakm_policy *old)
 {
-	struct saakm_policy *old;
 	int ret;
 
-	guard(mutex)(&saakm_mutex);
-	old = saakm_predecessor(policy);
-	ret = saakm_validate(policy, old);
-	if (ret)
-		return ret;
+	if (saakm_exit_kind(policy))
+		return saakm_refuse(-ECANCELED, "load %s: it ejected itself (%s): %s",
+				    policy->own->name, saakm_exit_names[saakm_exit_kind(policy)],
+				    policy->exit.reason);
+	if (old && READ_ONCE(old->dying))
+		return saakm_refuse(-ESRCH, "load %s: %s, which it was to replace, is gone",
+				    policy->own->name, old->own->name);
+	guard(cpus_read_lock)();
+	ret = saakm_enable(policy);
+	if (!ret)
+		saakm_link_policy(policy);
+	return ret;
+}
+
+static int saakm_load(struct saakm_policy *policy, struct saakm_policy *old)
+{
+	int ret;
+
+	saakm_topology_get();
 	ret = saakm_setup(policy);
-	if (ret)
+	if (ret) {
+		saakm_topology_put();
 		return ret;
+	}
 	if (old)
 		ret = saakm_agree_to_replace(policy, old);
-	scoped_guard(cpus_read_lock) {
+	scoped_guard(mutex, &saakm_mutex) {
 		if (!ret)
-			ret = saakm_enable(policy);
-		if (!ret)
-			saakm_publish(policy);
+			ret = saakm_publish(policy, old);
+		if (!ret) {
+			saakm_watchdog_set();
+			if (old)
+				saakm_replace(old, policy);
+		}
 	}
 	if (ret) {
+		saakm_topology_put();
+		saakm_settle_eject(policy);
 		saakm_teardown(policy);
 		return ret;
 	}
-	saakm_watchdog_set();
-	if (old)
-		saakm_replace(old, policy);
+	if (saakm_wants_cores(&policy->own->routines))
+		saakm_use(policy);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(saakm_add_policy);
 
-/*
- * While there are threads they stay electable: one of them may be in the RCU
- * section or hold the lock that this waits for.
- */
-static void __saakm_remove_policy(struct saakm_policy *policy)
+/* Called by a handler, or in the init of a policy: it would wait for itself. */
+static bool saakm_in_handler(const char *what)
 {
-	WRITE_ONCE(policy->dying, true);
-	saakm_forget_successor(policy);
-	saakm_wait_joiners();
-	saakm_evict_all(policy);
+	struct saakm_policy *policy = saakm_being_loaded();
+
+	if (!policy && !raw_cpu_read(saakm_context.busy) && !in_atomic())
+		return false;
+	saakm_violation(SAAKM_EXIT_SLEEP, policy, NULL, "%s called from a handler", what);
+	return true;
+}
+
+int saakm_add_policy(struct saakm_policy *policy)
+{
+	struct saakm_policy *old = NULL;
+	int ret;
+
+	if (saakm_in_handler(__func__))
+		return saakm_refuse(-EDEADLK, "load: from a handler");
+	guard(mutex)(&saakm_load_mutex);
+	scoped_guard(mutex, &saakm_mutex) {
+		ret = saakm_validate(policy, &old);
+		if (!ret && old)
+			saakm_get(old);
+	}
+	if (ret)
+		return ret;
+	ret = saakm_load(policy, old);
+	if (old)
+		saakm_put(old);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_add_policy, SAAKM);
+
+static void saakm_unlink_policy(struct saakm_policy *policy)
+{
+	guard(mutex)(&saakm_mutex);
 	list_del_rcu(&policy->node);
-	synchronize_rcu();
 	saakm_masks &= ~policy->mask;
 	saakm_watchdog_set();
-	if (list_empty(&saakm_policies)) {
-		guard(cpus_read_lock)();
-		static_branch_dec_cpuslocked(&__saakm_enabled);
-		saakm_server_apply_all(0, saakm_server_period_us);
-	}
+	if (!list_empty(&saakm_policies))
+		return;
+	saakm_cgroups_unused();
+	guard(cpus_read_lock)();
+	saakm_server_apply_all(0, saakm_server_period_us);
+}
+
+/*
+ * While there are threads they stay electable, by the class's own FIFO: one of
+ * them may be in the RCU section or hold the lock that this waits for.
+ */
+static void saakm_take_down(struct saakm_policy *policy)
+{
+	saakm_wait_joiners();
+	saakm_evict_all(policy);
+	saakm_unlink_policy(policy);
+	/* For those who found it in the list: fork(), handlers, oopses. */
+	saakm_wait_joiners();
+	saakm_wait_users(policy);
+	saakm_settle_eject(policy);
+	saakm_unuse(policy);
+	saakm_topology_put();
 	saakm_teardown(policy);
 	policy->id = 0;
 }
 
+/* Claims the removal of @policy; false if it is not loaded, or being removed. */
+static bool saakm_start_removal(struct saakm_policy *policy)
+{
+	struct saakm_policy *pos;
+
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(pos, &saakm_policies, node) {
+		if (pos != policy)
+			continue;
+		if (policy->removing)
+			return false;
+		policy->removing = true;
+		WRITE_ONCE(policy->dying, true);
+		if (!saakm_exit_kind(policy))
+			WRITE_ONCE(policy->ops, &policy->own->leaving);
+		saakm_forget_successor(policy);
+		return true;
+	}
+	return false;
+}
+
+static void __saakm_remove_policy(struct saakm_policy *policy)
+{
+	if (saakm_start_removal(policy))
+		saakm_take_down(policy);
+}
+
 void saakm_remove_policy(struct saakm_policy *policy)
 {
-	guard(mutex)(&saakm_mutex);
-	if (policy->id && saakm_policy_by_id(policy->id) == policy)
-		__saakm_remove_policy(policy);
+	if (saakm_in_handler(__func__) || !saakm_may_touch(policy, __func__, _RET_IP_))
+		return;
+	__saakm_remove_policy(policy);
 }
-EXPORT_SYMBOL_GPL(saakm_remove_policy);
+EXPORT_SYMBOL_NS_GPL(saakm_remove_policy, SAAKM);
 
 static int __init saakm_init(void)
 {

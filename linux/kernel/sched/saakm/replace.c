@@ -15,21 +15,18 @@ static struct saakm_replacement {
 	u64		total_ns;
 } saakm_last_replacement;
 
-/* The policy that @policy->replaces names, or NULL. */
-struct saakm_policy *saakm_predecessor(const struct saakm_policy *policy)
-{
-	return policy->replaces ? saakm_policy_called(policy->replaces) : NULL;
-}
-
 /* The new policy may refuse, and may prepare. */
 int saakm_agree_to_replace(struct saakm_policy *new, struct saakm_policy *old)
 {
 	int ret = 0;
 
-	if (new->routines->migrate_from)
-		ret = new->routines->migrate_from(new, old);
-	return ret ? saakm_refuse(ret, "load %s: it refused to replace %s (%d)", new->name,
-				  old->name, ret) : 0;
+	if (new->own->routines.migrate_from) {
+		saakm_set_loading(new);
+		ret = new->own->routines.migrate_from(new, old);
+		saakm_set_loading(NULL);
+	}
+	return ret ? saakm_refuse(ret, "load %s: it refused to replace %s (%d)", new->own->name,
+				  old->own->name, ret) : 0;
 }
 
 static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
@@ -71,9 +68,9 @@ static struct saakm_data *saakm_alloc_surely(const struct saakm_policy *policy)
 {
 	struct saakm_data *data;
 
-	if (!policy->task_size)
+	if (!policy->own->task_size)
 		return NULL;
-	return kzalloc(struct_size(data, bytes, policy->task_size), GFP_KERNEL | __GFP_NOFAIL);
+	return kzalloc(struct_size(data, bytes, policy->own->task_size), GFP_KERNEL | __GFP_NOFAIL);
 }
 
 /* @new is published. Called under saakm_mutex. */
@@ -84,8 +81,10 @@ void saakm_replace(struct saakm_policy *old, struct saakm_policy *new)
 	struct task_struct *p;
 
 	*last = (struct saakm_replacement) {};
-	strscpy(last->from, old->name);
-	strscpy(last->to, new->name);
+	strscpy(last->from, old->own->name);
+	strscpy(last->to, new->own->name);
+	if (old->used)
+		saakm_use(new);
 	WRITE_ONCE(old->successor, new);
 	saakm_wait_joiners();
 	while ((p = saakm_any_member(old))) {
@@ -96,8 +95,8 @@ void saakm_replace(struct saakm_policy *old, struct saakm_policy *new)
 	saakm_cgroups_replace(old, new);
 	last->total_ns = local_clock() - start_ns;
 	old->exit.done = true;
-	saakm_eject(old, SAAKM_EXIT_REPLACED, NULL, "by %s (id %u), which took over %u threads",
-		    new->name, new->id, last->nr_threads);
+	__saakm_eject(old, SAAKM_EXIT_REPLACED, NULL, "by %s (id %u), which took over %u threads",
+		      new->own->name, new->own->id, last->nr_threads);
 }
 
 /* @policy goes away, or has lost its threads: nobody shall be sent to it. */

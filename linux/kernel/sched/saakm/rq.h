@@ -8,6 +8,7 @@
 struct saakm_cpu {
 	unsigned int		nr_running;
 	bool			nohz_kicked;	/* balance for idle cores too */
+	bool			kicked;		/* an idle CPU shall ask the policies */
 	u32			ticks;		/* stands still with interrupts off */
 	/* Masks of the policies that have a runnable thread here. */
 	u64			active;
@@ -18,10 +19,18 @@ struct saakm_cpu {
 	u64			owed_until_ns;
 	/* All runnable threads, in order of arrival. */
 	struct list_head	threads;
-	/* Threads that a policy failed to place, or lost by its ejection. */
+	/* Those of them that were preempted in the kernel and wait: see floor.c. */
+	struct list_head	preempted;
+	unsigned int		nr_preempted;
+	u64			forced_until_ns;
+	/*
+	 * Threads that go first: which a policy failed to place, or lost by its
+	 * ejection, or kept waiting while they are needed.
+	 */
 	struct saakm_rq		orphans;
 	struct sched_dl_entity	server;
 	struct irq_work		kick;
+	struct irq_work		probe;		/* of the watchdog */
 };
 
 #endif /* _KERNEL_SCHED_SAAKM_RQ_H */

@@ -14,6 +14,7 @@ int saakm_runqueue_init(struct saakm_rq *srq, int cpu, enum saakm_rq_type type,
 
 	*srq = (struct saakm_rq) {
 		.cpu	= cpu,
+		.owner	= saakm_calling() ?: saakm_being_loaded(),
 		.type	= type,
 		.order	= order,
 	};
@@ -23,7 +24,7 @@ int saakm_runqueue_init(struct saakm_rq *srq, int cpu, enum saakm_rq_type type,
 		INIT_LIST_HEAD(&srq->head);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(saakm_runqueue_init);
+EXPORT_SYMBOL_NS_GPL(saakm_runqueue_init, SAAKM);
 
 #define __node_2_task(_rb) rb_entry(_rb, struct task_struct, saakm.node.rb)
 
@@ -80,7 +81,7 @@ static __always_inline void saakm_rq_unlink(struct task_struct *p)
 
 	p->saakm.rq = NULL;
 	if (unlikely(!srq->nr_tasks)) {
-		saakm_lost_queue(p);
+		saakm_lost_queue(p, srq);
 		return;
 	}
 	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);

@@ -6,11 +6,12 @@
 #include "internal.h"
 
 /* misuse.c */
-int saakm_validate(const struct saakm_policy *policy, const struct saakm_policy *old);
-void saakm_lost_queue(struct task_struct *p);
+int saakm_validate(const struct saakm_policy *policy, struct saakm_policy **old);
+bool saakm_may_touch(const struct saakm_policy *policy, const char *what, unsigned long ip);
+void saakm_foreign_data(struct task_struct *p);
+void saakm_lost_queue(struct task_struct *p, struct saakm_rq *srq);
 void saakm_not_placed(struct task_struct *p, enum saakm_handler handler);
-void saakm_wrong_cpu(struct task_struct *p, const struct process_event *event,
-		     enum saakm_handler handler, int cpu);
+void saakm_wrong_cpu(struct task_struct *p, enum saakm_handler handler, int cpu);
 int saakm_refuse_change(struct task_struct *p, enum saakm_state next, int cpu,
 			const struct saakm_rq *srq);
 void saakm_wrong_election(struct rq *rq, struct saakm_policy *policy, struct task_struct *next);
@@ -27,13 +28,14 @@ static inline bool saakm_electable(struct rq *rq, struct saakm_policy *policy,
 }
 
 /* Shall @p, which its policy wants on @cpu, go there? */
-static inline bool saakm_cpu_usable(struct task_struct *p, const struct process_event *event,
-				    enum saakm_handler handler, int cpu)
+static inline bool saakm_cpu_usable(struct task_struct *p, enum saakm_handler handler,
+				    int cpu, int prev_cpu)
 {
 	if (likely((unsigned int)cpu < nr_cpu_ids && cpumask_test_cpu(cpu, p->cpus_ptr) &&
 		   cpu_active(cpu)))
 		return true;
-	saakm_wrong_cpu(p, event, handler, cpu);
+	if (cpu != prev_cpu)
+		saakm_wrong_cpu(p, handler, cpu);
 	return false;
 }
 
@@ -50,23 +52,51 @@ static inline enum saakm_exit_kind saakm_exit_kind(const struct saakm_policy *po
 __printf(4, 5)
 void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 		     const struct task_struct *p, const char *fmt, ...);
+struct saakm_policy *saakm_calling(void);
 struct saakm_policy *saakm_policy_called(const char *name);
+struct task_struct *saakm_fallback_first(struct rq *rq, struct saakm_policy *policy);
 void saakm_evict_all(struct saakm_policy *policy);
+void saakm_eject_init_policy(struct saakm_policy *policy);
+void saakm_settle_eject(struct saakm_policy *policy);
+void saakm_free_kept(struct saakm_policy *policy);
+
+/* policy.c */
+struct saakm_policy *saakm_being_loaded(void);
+
+/* topology.c */
+void saakm_topology_get(void);
+void saakm_topology_put(void);
+
+/* cgroup.c */
+void saakm_cgroups_unused(void);
 
 /* replace.c */
-struct saakm_policy *saakm_predecessor(const struct saakm_policy *policy);
 int saakm_agree_to_replace(struct saakm_policy *new, struct saakm_policy *old);
 void saakm_replace(struct saakm_policy *old, struct saakm_policy *new);
 void saakm_forget_successor(const struct saakm_policy *policy);
 
 /* floor.c */
-void __saakm_floor_tick(struct rq *rq, const struct saakm_policy *running);
+void __saakm_floor_tick(struct rq *rq, struct task_struct *p);
 struct task_struct *saakm_floor_elect(struct rq *rq, struct task_struct *curr);
+void saakm_floor_link(struct rq *rq, struct task_struct *p);
+void saakm_floor_unlink(struct rq *rq, struct task_struct *p);
+void saakm_floor_runs(struct rq *rq, struct task_struct *p);
+struct task_struct *saakm_floor_force(struct rq *rq);
+bool saakm_floor_keeps(struct rq *rq, struct task_struct *curr);
+void __saakm_floor_rescue(struct rq *rq);
 
-static inline void saakm_floor_tick(struct rq *rq, const struct saakm_policy *running)
+static inline void saakm_floor_tick(struct rq *rq, struct task_struct *p)
 {
-	if (unlikely(rq->saakm.active & (rq->saakm.active - 1)))
-		__saakm_floor_tick(rq, running);
+	if (unlikely(rq->saakm.active & (rq->saakm.active - 1) ||
+		     p->saakm.event.flags & SAAKM_EV_FORCED))
+		__saakm_floor_tick(rq, p);
+}
+
+/* Without the lock. */
+static inline void saakm_floor_rescue(struct rq *rq)
+{
+	if (unlikely(READ_ONCE(rq->saakm.nr_preempted)))
+		__saakm_floor_rescue(rq);
 }
 
 /* server.c */
@@ -99,6 +129,7 @@ static __always_inline void saakm_server_charge(struct rq *rq, s64 delta_ns)
 extern unsigned long saakm_next_sample;		/* jiffies; 0: no policy to watch */
 
 void __saakm_sample(unsigned long next);
+void saakm_watchdog_init_rq(struct rq *rq);
 void saakm_watchdog_set(void);
 
 static inline void saakm_sample(void)

@@ -22,7 +22,7 @@ bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to)
 {
 	return saakm_transitions[from] & BIT(to);
 }
-EXPORT_SYMBOL_GPL(saakm_transition_allowed);
+EXPORT_SYMBOL_NS_GPL(saakm_transition_allowed, SAAKM);
 
 /* Where a policy may move a thread from its handlers. */
 static const u8 saakm_handler_states[SAAKM_NR_HANDLERS] = {
@@ -50,10 +50,21 @@ static __always_inline bool saakm_change_ok(const struct task_struct *p,
 		       saakm_transitions[p->saakm.state] & BIT(next)) ||
 		     cpu != task_cpu(p)))
 		return false;
+	/* A queue that was not initialised has no owner. */
 	if (next == SAAKM_READY)
-		return likely(srq && srq->cpu == cpu &&
-			      (srq->head.next || srq->type == SAAKM_RQ_RBTREE));
+		return likely(srq && srq->cpu == cpu && srq->owner == p->saakm.policy);
 	return !srq;
+}
+
+/* A queue that was initialised outside of a handler becomes @p's policy's. */
+static noinline bool saakm_claim_queue(const struct task_struct *p, enum saakm_state next,
+				       int cpu, struct saakm_rq *srq)
+{
+	if (!p->saakm.policy || next != SAAKM_READY || !srq || srq->owner ||
+	    !(srq->head.next || srq->type == SAAKM_RQ_RBTREE))
+		return false;
+	srq->owner = p->saakm.policy;
+	return saakm_change_ok(p, next, cpu, srq);
 }
 
 static __always_inline int saakm_apply_change(struct rq *rq, struct task_struct *p,
@@ -84,7 +95,8 @@ int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
 {
 	struct rq *rq;
 
-	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq)))
+	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq)) &&
+	    !saakm_claim_queue(p, next, cpu, srq))
 		return saakm_refuse_change(p, next, cpu, srq);
 	rq = cpu_rq(cpu);
 	lockdep_assert_rq_held(rq);
@@ -93,4 +105,4 @@ int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
 		return saakm_change_waiting(rq, p, next, srq);
 	return saakm_apply_change(rq, p, next, srq);
 }
-EXPORT_SYMBOL_GPL(saakm_change_state);
+EXPORT_SYMBOL_NS_GPL(saakm_change_state, SAAKM);

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How threads join and leave policies: sched_setattr(), fork, exit, removal. */
 
-DEFINE_STATIC_SRCU(saakm_srcu);
-
 /*
  * A fork from sched_fork() to sched_post_fork() is a reader: while a policy is
  * being removed, no child may be on its way into it unseen.
  */
 DEFINE_STATIC_PERCPU_RWSEM(saakm_fork_rwsem);
 
-/* Under RCU, saakm_srcu or saakm_mutex. */
+/* Under RCU or saakm_mutex. */
 static struct saakm_policy *saakm_policy_by_id(u32 id)
 {
 	struct saakm_policy *policy;
 
-	list_for_each_entry_rcu(policy, &saakm_policies, node, lockdep_is_held(&saakm_mutex) ||
-				srcu_read_lock_held(&saakm_srcu)) {
-		if (policy->id == id)
+	for_each_saakm_policy(policy) {
+		if (policy->own->id == id)
 			return policy;
 	}
 	return NULL;
@@ -32,10 +29,14 @@ static struct saakm_policy *saakm_joinable(u32 id)
 	return policy;
 }
 
-/* Waits for all calls of sched_setattr() and fork() that began before. */
+/*
+ * The policy is marked: dying, or with a successor. When this returns nobody
+ * joins it any more. Whoever has passed saakm_setsched_check() holds a runqueue
+ * lock until he is a member.
+ */
 static void saakm_wait_joiners(void)
 {
-	synchronize_srcu(&saakm_srcu);
+	synchronize_rcu();
 	percpu_down_write(&saakm_fork_rwsem);
 	percpu_up_write(&saakm_fork_rwsem);
 }
@@ -43,24 +44,17 @@ static void saakm_wait_joiners(void)
 static int saakm_alloc_data(const struct saakm_policy *policy, struct saakm_data **data)
 {
 	*data = NULL;
-	if (!policy->task_size)
+	if (!policy->own->task_size)
 		return 0;
-	*data = kzalloc(struct_size(*data, bytes, policy->task_size), GFP_KERNEL_ACCOUNT);
+	*data = kzalloc(struct_size(*data, bytes, policy->own->task_size), GFP_KERNEL_ACCOUNT);
 	return *data ? 0 : -ENOMEM;
 }
 
-/* RCU: getparam_attr and the runqueue dumps may be looking. */
+/* RCU: handlers of the policy may still be looking on other CPUs. */
 static void saakm_free_data(struct saakm_data *data)
 {
 	if (data)
 		kfree_rcu(data, rcu);
-}
-
-static struct saakm_data *saakm_data_of(struct task_struct *p)
-{
-	void *data = p->saakm.event.data;
-
-	return data ? container_of(data, struct saakm_data, bytes[0]) : NULL;
 }
 
 static void saakm_set_membership(struct task_struct *p, struct saakm_policy *policy,
@@ -69,14 +63,17 @@ static void saakm_set_membership(struct task_struct *p, struct saakm_policy *pol
 	struct saakm_task *st = &p->saakm;
 
 	st->state = SAAKM_NOT_QUEUED;
+	st->in_kernel = SAAKM_NOT_PREEMPTED;
 	st->since_ns = task_rq(p)->clock;
+	st->wait_ns = 0;
+	st->data = data;
 	st->event = (struct process_event) {
 		.task		= p,
 		.data		= data ? data->bytes : NULL,
 		.prev_cpu	= task_cpu(p),
 		.waker_cpu	= task_cpu(p),
 	};
-	st->id = policy->id;
+	st->id = policy->own->id;
 	WRITE_ONCE(st->policy, policy);
 }
 
@@ -98,13 +95,15 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *policy = st->policy;
-	struct saakm_data *data = saakm_data_of(p);
+	struct saakm_data *data = st->data;
 
 	lockdep_assert_rq_held(rq);
 	WARN_ON_ONCE(st->on_rq);
 
 	if (st->state != SAAKM_NOT_QUEUED && st->state != SAAKM_TERMINATED)
 		saakm_terminate(rq, p);
+	if (unlikely(st->event.data != (data ? data->bytes : NULL)))
+		saakm_foreign_data(p);
 
 	scoped_guard(raw_spinlock, &policy->threads_lock) {
 		list_del_init(&st->policy_node);
@@ -113,16 +112,69 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 	}
 	WRITE_ONCE(st->policy, NULL);
 	st->by_cgroup = false;
+	st->data = NULL;
 	st->event.data = NULL;
+	/* It has not been told that the thread leaves, and will be asked for a dump. */
+	if (data && unlikely(saakm_exit_kind(policy))) {
+		llist_add(&data->node, &policy->exit.data);
+		return NULL;
+	}
 	return data;
 }
 
 /* sched_setattr() */
 
+/*
+ * The policy that @p shall be in, held by saakm_get() so that it cannot go away.
+ * An error leaves its sentence in last_error.
+ */
+static struct saakm_policy *saakm_find_target(const struct saakm_setsched *s,
+					      struct task_struct *p)
+{
+	struct saakm_policy *policy;
+
+	guard(rcu)();
+	policy = s->keep ? saakm_policy_by_id(s->id) : saakm_joinable(s->id);
+	/* A member that keeps its policy does not join it. */
+	if (policy && s->keep && READ_ONCE(p->saakm.policy) == policy) {
+		saakm_get(policy);
+		return policy;
+	}
+	if (policy && saakm_exit_kind(policy))
+		return ERR_PTR(saakm_refuse(-EOWNERDEAD,
+					    "sched_setattr: policy %s was ejected (%s): %s",
+					    policy->own->name,
+					    saakm_exit_names[saakm_exit_kind(policy)],
+					    policy->exit.reason));
+	if (!policy || READ_ONCE(policy->dying))
+		return ERR_PTR(saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u",
+					    s->id));
+	saakm_get(policy);
+	return policy;
+}
+
+static int saakm_may_join(struct saakm_policy *policy, struct task_struct *p,
+			  const struct sched_attr *full, bool user, bool keep)
+{
+	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
+	int ret;
+
+	if (user && policy->own->flags & SAAKM_POLICY_PRIVILEGED &&
+	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
+		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
+				    policy->own->name);
+	if (!ops->checkparam_attr || keep)
+		return 0;
+	ret = ops->checkparam_attr(policy, full);
+	if (ret)
+		return saakm_refuse(ret, "sched_setattr: %s refused the parameters (%d)",
+				    policy->own->name, ret);
+	return 0;
+}
+
 static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p,
 				 const struct sched_attr *attr, bool user)
 {
-	const struct saakm_module_routines *ops;
 	struct sched_attr full = *attr;
 	struct saakm_policy *policy;
 	int ret;
@@ -135,24 +187,14 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 	}
 	s->id = full.sched_saakm_policy;
 	s->param = full.sched_saakm_param;
-	policy = saakm_joinable(s->id);
-	if (policy && saakm_exit_kind(policy))
-		return saakm_refuse(-EOWNERDEAD, "sched_setattr: policy %s was ejected (%s): %s",
-				    policy->name, saakm_exit_names[saakm_exit_kind(policy)],
-				    policy->exit.reason);
-	if (!policy || READ_ONCE(policy->dying))
-		return saakm_refuse(-ESRCH, "sched_setattr: no policy has the id %u", s->id);
-	if (user && policy->flags & SAAKM_POLICY_PRIVILEGED &&
-	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
-		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
-				    policy->name);
-	ops = READ_ONCE(policy->ops);
-	if (ops->checkparam_attr && !s->keep) {
-		ret = ops->checkparam_attr(policy, &full);
-		if (ret)
-			return saakm_refuse(ret, "sched_setattr: %s refused the parameters (%d)",
-					    policy->name, ret);
-	}
+	policy = saakm_find_target(s, p);
+	if (IS_ERR(policy))
+		return PTR_ERR(policy);
+	s->held = policy;
+	ret = saakm_may_join(policy, p, &full, user, s->keep);
+	if (ret)
+		return ret;
+	saakm_use(policy);
 	s->target = policy;
 	if (READ_ONCE(p->saakm.policy) != policy)
 		return saakm_alloc_data(policy, &s->data);
@@ -160,8 +202,8 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 }
 
 /*
- * Before any lock is taken. Holds saakm_srcu until saakm_setsched_done(), so
- * that the policy cannot go away. May be called again for another try.
+ * Before any lock is taken. Holds the policy until saakm_setsched_done(). May be
+ * called again for another try.
  */
 int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 			   const struct sched_attr *attr, int policy, bool user)
@@ -173,20 +215,26 @@ int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 	might_sleep();
 	s->keep = (int)attr->sched_policy < 0;
 	s->by_cgroup = !user;
-	s->srcu = srcu_read_lock(&saakm_srcu) + 1;
+	s->home = !user && fair_policy(p->policy) && !saakm_sched_policy(p->policy) ?
+		p->policy : -1;
 	return saakm_setsched_target(s, p, attr, user);
 }
 
-/* With the locks: -EAGAIN if @p has changed its policy since. */
+/* With the locks: -EAGAIN if @p has changed its policy since, or the target has. */
 int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 {
-	if (!s->target)
+	struct saakm_policy *target = s->target;
+
+	if (!target)
 		return 0;
+	if (p->saakm.policy != target && (READ_ONCE(target->dying) || READ_ONCE(target->successor)))
+		return -EAGAIN;
 	/* A dead thread will not pass saakm_task_dead() again. */
 	if (READ_ONCE(p->__state) == TASK_DEAD)
 		return -ESRCH;
 	if ((s->same && (p->saakm.id != s->id || p->saakm.param != s->param)) ||
-	    (p->saakm.policy != s->target && (s->keep || (s->target->task_size && !s->data))))
+	    (p->saakm.policy != target &&
+	     (s->keep || (target->own->task_size && !s->data))))
 		return -EAGAIN;
 	return 0;
 }
@@ -198,6 +246,7 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *target = s->target;
 	const struct saakm_module_routines *ops;
+	int home = st->by_cgroup ? st->home : SCHED_NORMAL;
 
 	if (st->policy && st->policy != target)
 		s->old = saakm_detach(rq, p);
@@ -212,12 +261,13 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	if (s->keep)
 		return;
 	st->by_cgroup = s->by_cgroup;
+	st->home = s->home >= 0 ? s->home : home;
 	st->param = s->param;
 	ops = READ_ONCE(target->ops);
 	if (ops->setparam_attr) {
 		struct sched_attr full = *attr;
 
-		full.sched_saakm_policy = target->id;
+		full.sched_saakm_policy = target->own->id;
 		full.sched_saakm_param = s->param;
 		saakm_enter(p, SAAKM_H_setparam_attr);
 		ops->setparam_attr(target, &st->event, &full);
@@ -229,24 +279,31 @@ void saakm_setsched_done(struct saakm_setsched *s)
 {
 	saakm_free_data(s->old);
 	kfree(s->data);
-	if (s->srcu)
-		srcu_read_unlock(&saakm_srcu, s->srcu - 1);
+	if (s->held)
+		saakm_put(s->held);
 	*s = (struct saakm_setsched) {};
 }
 
-/* Under RCU. */
+/* Under the lock @p stays in its policy, and keeps its data. */
 void saakm_getattr(struct task_struct *p, struct sched_attr *attr)
 {
-	struct saakm_policy *policy = READ_ONCE(p->saakm.policy);
+	struct saakm_policy *policy;
 	const struct saakm_module_routines *ops;
 
+	if (!READ_ONCE(p->saakm.policy))
+		return;
+	CLASS(task_rq_lock, guard)(p);
+	policy = p->saakm.policy;
 	if (!policy)
 		return;
-	attr->sched_saakm_policy = policy->id;
+	attr->sched_saakm_policy = policy->own->id;
 	attr->sched_saakm_param = p->saakm.param;
 	ops = READ_ONCE(policy->ops);
-	if (ops->getparam_attr)
+	if (ops->getparam_attr) {
+		saakm_enter(p, SAAKM_H_getparam_attr);
 		ops->getparam_attr(policy, &p->saakm.event, attr);
+		saakm_leave();
+	}
 }
 
 /* Fork and exit */
@@ -263,10 +320,13 @@ int saakm_fork(struct task_struct *p)
 	struct saakm_data *data;
 	u32 id = st->policy ? st->id : 0, param = st->param;
 	bool by_cgroup = st->by_cgroup;
+	u8 home = st->home;
 	int ret;
 
+	/* The parent has never been in a policy, so all of it is zero. */
+	if (likely(!st->id))
+		return 0;
 	memset(st, 0, sizeof(*st));
-	INIT_LIST_HEAD(&st->policy_node);
 	if (!saakm_sched_policy(p->policy))
 		return 0;
 
@@ -284,8 +344,10 @@ int saakm_fork(struct task_struct *p)
 		return ret;
 	}
 	saakm_set_membership(p, policy, data);
+	st->event.flags = SAAKM_EV_FORK;
 	st->param = param;
 	st->by_cgroup = by_cgroup;
+	st->home = home;
 	st->forking = true;
 	return 0;
 }
@@ -295,7 +357,7 @@ void saakm_cancel_fork(struct task_struct *p)
 {
 	if (!p->saakm.forking)
 		return;
-	kfree(saakm_data_of(p));
+	kfree(p->saakm.data);
 	memset(&p->saakm, 0, sizeof(p->saakm));
 	percpu_up_read(&saakm_fork_rwsem);
 }

@@ -5,7 +5,7 @@
  */
 
 DEFINE_PER_CPU(struct topology_level __rcu *, topology_levels);
-EXPORT_PER_CPU_SYMBOL_GPL(topology_levels);
+EXPORT_SYMBOL_NS_GPL(topology_levels, SAAKM);
 
 static enum topology_kind saakm_domain_kind(const struct sched_domain *sd)
 {
@@ -20,6 +20,9 @@ static enum topology_kind saakm_domain_kind(const struct sched_domain *sd)
 	return TOPOLOGY_PACKAGE;
 }
 
+/* While somebody wants them: policies that are loaded, readers of procfs. */
+static unsigned int saakm_topology_users;	/* under sched_domains_mutex */
+
 /* NULL for a CPU without domains, and without memory: policies must cope. */
 static struct topology_level *saakm_build_levels(int cpu)
 {
@@ -27,36 +30,52 @@ static struct topology_level *saakm_build_levels(int cpu)
 	struct sched_domain *sd;
 	int n = 0;
 
-	guard(rcu)();
-	for (sd = rcu_dereference(cpu_rq(cpu)->sd); sd; sd = rcu_dereference(sd->parent))
+	for_each_domain(cpu, sd)
 		n++;
-	levels = n ? kcalloc(n, sizeof(*levels), GFP_ATOMIC) : NULL;
+	levels = n ? kcalloc(n, sizeof(*levels), GFP_KERNEL) : NULL;
 	if (!levels)
 		return NULL;
-	sd = rcu_dereference(cpu_rq(cpu)->sd);
-	for (level = levels; sd; level++, sd = rcu_dereference(sd->parent)) {
+	level = levels;
+	for_each_domain(cpu, sd) {
 		level->kind = saakm_domain_kind(sd);
 		cpumask_copy(&level->cores, sched_domain_span(sd));
 		level->next = --n ? level + 1 : NULL;
+		level++;
 	}
 	return levels;
+}
+
+static void saakm_set_levels(bool build)
+{
+	struct topology_level *old;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		old = rcu_replace_pointer(per_cpu(topology_levels, cpu),
+					  build ? saakm_build_levels(cpu) : NULL,
+					  lockdep_is_held(&sched_domains_mutex));
+		if (old)
+			kfree_rcu_mightsleep(old);
+	}
 }
 
 /* The scheduling domains have been rebuilt. Called under sched_domains_mutex. */
 void saakm_update_topology(void)
 {
-	struct topology_level **old = kcalloc(nr_cpu_ids, sizeof(*old), GFP_KERNEL);
-	int cpu;
+	if (saakm_topology_users)
+		saakm_set_levels(true);
+}
 
-	if (!old)
-		return;
-	for_each_possible_cpu(cpu)
-		old[cpu] = rcu_replace_pointer(per_cpu(topology_levels, cpu),
-					       saakm_build_levels(cpu), true);
-	/* At boot there is nothing to wait for, and it would be early to. */
-	if (system_state == SYSTEM_RUNNING)
-		synchronize_rcu();
-	for_each_possible_cpu(cpu)
-		kfree(old[cpu]);
-	kfree(old);
+void saakm_topology_get(void)
+{
+	guard(mutex)(&sched_domains_mutex);
+	if (!saakm_topology_users++)
+		saakm_set_levels(true);
+}
+
+void saakm_topology_put(void)
+{
+	guard(mutex)(&sched_domains_mutex);
+	if (!--saakm_topology_users)
+		saakm_set_levels(false);
 }

@@ -13,7 +13,8 @@
  */
 
 #define SAAKM_TIMEOUT_MS	30000
-#define SAAKM_SAMPLES		64	/* that core_event.held remembers */
+#define SAAKM_SAMPLES		64	/* that saakm_core.held remembers */
+#define SAAKM_PATROL_SOON_MS	250
 
 static unsigned int saakm_handler_limit_ms = 1000;
 
@@ -24,16 +25,19 @@ static u32 saakm_nr_samples;
 /* Of the last ones, by number modulo SAAKM_SAMPLES: time since the one before. */
 static u8 saakm_sample_periods[SAAKM_SAMPLES];
 
+/* What a CPU was seen in at the last sample, and since when it has been in it. */
 struct saakm_call_watch {
-	unsigned long	since;		/* jiffies */
-	u32		ticks;
+	unsigned long		since;		/* jiffies */
+	u32			ticks;
+	enum saakm_handler	handler;
+	const void		*subject;
 };
 
 static DEFINE_PER_CPU(struct saakm_call_watch, saakm_call_watch);
 
 static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
 {
-	return policy->timeout_ms ?: SAAKM_TIMEOUT_MS;
+	return policy->own->timeout_ms ?: SAAKM_TIMEOUT_MS;
 }
 
 /* Samples: in the tick, interrupts off */
@@ -48,7 +52,7 @@ static void saakm_sample_holder(int cpu)
 	if (task_on_saakm(curr))
 		running = READ_ONCE(curr->saakm.policy);
 	for_each_saakm_policy(policy) {
-		struct core_event *core = saakm_core(policy, cpu);
+		struct saakm_core *core = saakm_core(policy, cpu);
 
 		held = sched_class_above(curr->sched_class, &saakm_sched_class) ||
 			(running && running != policy && saakm_policy_before(running, policy));
@@ -56,41 +60,76 @@ static void saakm_sample_holder(int cpu)
 	}
 }
 
-static void saakm_overrun(int cpu, const struct saakm_context *context, unsigned int ms)
+/* A CPU that is stuck stays at one thread or policy: it cannot be freed. */
+static void saakm_overrun(int cpu, const struct saakm_call_watch *watch, unsigned int ms)
 {
-	enum saakm_handler handler = READ_ONCE(context->handler);
 	const struct task_struct *p = NULL;
 	struct saakm_policy *policy;
 
-	if (handler == SAAKM_H_none)
-		return;
-	if (saakm_is_core_event(handler)) {
-		policy = (struct saakm_policy *)context->subject;
+	if (saakm_is_core_event(watch->handler)) {
+		policy = (struct saakm_policy *)watch->subject;
 	} else {
-		p = context->subject;
+		p = watch->subject;
 		policy = READ_ONCE(p->saakm.policy);
 	}
 	if (policy)
 		saakm_violation(SAAKM_EXIT_OVERRUN, policy, p,
 				"%s has been running for %u ms on CPU %d",
-				saakm_handler_names[handler], ms, cpu);
+				saakm_handler_names[watch->handler], ms, cpu);
 }
 
-static void saakm_sample_call(int cpu)
+/*
+ * Reads what @cpu is in. It may go on meanwhile: then handler and subject need
+ * not belong together, and nothing is said.
+ */
+static bool saakm_read_call(int cpu, enum saakm_handler *handler, const void **subject)
 {
 	const struct saakm_context *context = per_cpu_ptr(&saakm_context, cpu);
+
+	*handler = READ_ONCE(context->handler);
+	smp_rmb();
+	*subject = READ_ONCE(context->subject);
+	smp_rmb();
+	return *handler != SAAKM_H_none && *handler == READ_ONCE(context->handler);
+}
+
+/* Interrupts are on: it is in no handler that keeps others waiting. */
+static void saakm_probe(struct irq_work *work)
+{
+	container_of(work, struct rq, saakm.probe)->saakm.ticks++;
+}
+
+void saakm_watchdog_init_rq(struct rq *rq)
+{
+	rq->saakm.probe = IRQ_WORK_INIT_HARD(saakm_probe);
+}
+
+/*
+ * One handler since the last sample: the same about the same, and no interrupt
+ * since. A CPU without ticks (nohz_full) is asked for one.
+ */
+static void saakm_sample_call(int cpu)
+{
 	struct saakm_call_watch *watch = per_cpu_ptr(&saakm_call_watch, cpu);
 	u32 ticks = READ_ONCE(cpu_rq(cpu)->saakm.ticks);
+	enum saakm_handler handler;
+	const void *subject;
 	unsigned int ms;
 
-	if (READ_ONCE(context->handler) == SAAKM_H_none || ticks != watch->ticks) {
-		watch->ticks = ticks;
-		watch->since = jiffies;
+	if (!saakm_read_call(cpu, &handler, &subject)) {
+		watch->handler = SAAKM_H_none;
+		return;
+	}
+	if (handler != watch->handler || subject != watch->subject || ticks != watch->ticks) {
+		*watch = (struct saakm_call_watch) {
+			.since = jiffies, .ticks = ticks, .handler = handler, .subject = subject,
+		};
+		irq_work_queue_on(&cpu_rq(cpu)->saakm.probe, cpu);
 		return;
 	}
 	ms = jiffies_to_msecs(jiffies - watch->since);
 	if (saakm_handler_limit_ms && ms >= saakm_handler_limit_ms)
-		saakm_overrun(cpu, context, ms);
+		saakm_overrun(cpu, watch, ms);
 }
 
 void __saakm_sample(unsigned long next)
@@ -112,16 +151,44 @@ void __saakm_sample(unsigned long next)
 
 /* Patrol */
 
-/* Time of the last @n samples in which others held all CPUs that @p may use. */
-static unsigned int saakm_excused_ms(const struct task_struct *p, unsigned int n)
+/* One round of the patrol. */
+struct saakm_round {
+	unsigned int		n;		/* samples since the last one */
+	unsigned int		late_ms;	/* the machine stood still, or others held it */
+	bool			suspicious;
+	/* Threads mostly have the same mask: the last answer, and to what. */
+	const struct saakm_policy *policy;
+	struct cpumask		mask;
+	u64			held;
+};
+
+/* Samples, latest in bit 0, in which others held all CPUs that @p may use. */
+static u64 saakm_held(const struct task_struct *p, struct saakm_round *round)
 {
-	u32 last = READ_ONCE(saakm_nr_samples);
-	unsigned int i, periods = 0;
 	u64 held = ~0ULL;
 	int cpu;
 
+	if (round->policy == p->saakm.policy && cpumask_equal(&round->mask, p->cpus_ptr))
+		return round->held;
 	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask)
 		held &= READ_ONCE(saakm_core(p->saakm.policy, cpu)->held);
+	round->policy = p->saakm.policy;
+	cpumask_copy(&round->mask, p->cpus_ptr);
+	round->held = held;
+	return held;
+}
+
+/* Time of the last @n samples in which others held all CPUs that @p may use. */
+static unsigned int saakm_excused_ms(const struct task_struct *p, unsigned int n,
+				     struct saakm_round *round)
+{
+	u32 last = READ_ONCE(saakm_nr_samples);
+	unsigned int i, periods = 0;
+	u64 held;
+
+	if (!n)
+		return 0;
+	held = saakm_held(p, round);
 	for (i = 0; i < min(n, SAAKM_SAMPLES); i++) {
 		if (held & BIT_ULL(i))
 			periods += saakm_sample_periods[(last - 1 - i) % SAAKM_SAMPLES];
@@ -132,65 +199,80 @@ static unsigned int saakm_excused_ms(const struct task_struct *p, unsigned int n
 	return periods * jiffies_to_msecs(saakm_sample_period);
 }
 
-/* @n: samples since the last patrol. Returns true if the wait is suspicious. */
-static bool saakm_watch(struct task_struct *p, u64 now_ns, unsigned int n)
+/* A wait is looked at from a quarter of the limit on; the samples go back further. */
+static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *round)
 {
 	struct saakm_task *st = &p->saakm;
-	unsigned int timeout_ms = saakm_timeout_ms(st->policy);
-	u64 waited_ms = div_u64(now_ns - st->since_ns, NSEC_PER_MSEC);
+	unsigned int timeout_ms = saakm_timeout_ms(st->policy), n = round->n;
+	unsigned int sample_ms = jiffies_to_msecs(saakm_sample_period);
+	u64 waited_ms = (s64)(now_ns - st->since_ns) > 0 ?
+		div_u64(now_ns - st->since_ns, NSEC_PER_MSEC) : 0;
 
+	if (timeout_ms == SAAKM_NO_TIMEOUT ||
+	    waited_ms < min(timeout_ms / 4, SAAKM_SAMPLES / 2 * sample_ms))
+		return;
 	if (st->watched_ns != st->since_ns) {
 		st->watched_ns = st->since_ns;
 		st->excused_ms = 0;
-		n = min_t(u64, n, div_u64(waited_ms, jiffies_to_msecs(saakm_sample_period)));
+		n = min_t(u64, div_u64(waited_ms, sample_ms), SAAKM_SAMPLES);
 	}
-	st->excused_ms += saakm_excused_ms(p, n);
-	if (timeout_ms == SAAKM_NO_TIMEOUT || waited_ms <= st->excused_ms)
-		return false;
+	st->excused_ms += saakm_excused_ms(p, n, round) + round->late_ms;
+	if (waited_ms <= st->excused_ms)
+		return;
 	if (waited_ms - st->excused_ms > timeout_ms)
 		saakm_violation(SAAKM_EXIT_STALL, st->policy, p,
 				"%s/%d has been READY on CPU %d for %llu ms without running; in %u ms of these others held all its CPUs; the limit is %u ms",
 				p->comm, p->pid, task_cpu(p), waited_ms, st->excused_ms,
 				timeout_ms);
-	return waited_ms - st->excused_ms > timeout_ms / 2;
+	round->suspicious |= waited_ms - st->excused_ms > timeout_ms / 2;
 }
 
 /* A CPU that is stuck in a handler keeps its lock: it is passed over. */
-static bool saakm_patrol_cpu(struct rq *rq, unsigned int n)
+static void saakm_patrol_cpu(struct rq *rq, struct saakm_round *round)
 {
 	struct task_struct *p;
-	bool suspicious = false;
 	u64 now_ns;
 
 	guard(irqsave)();
 	if (!raw_spin_rq_trylock(rq))
-		return false;
+		return;
 	now_ns = max(sched_clock_cpu(cpu_of(rq)), rq->clock);
 	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
 		if (p->saakm.state == SAAKM_READY)
-			suspicious |= saakm_watch(p, now_ns, n);
+			saakm_watch(p, now_ns, round);
 	}
 	raw_spin_rq_unlock(rq);
-	return suspicious;
 }
+
+static unsigned long saakm_patrol_due;		/* jiffies */
 
 static void saakm_patrol(struct work_struct *work)
 {
+	static struct saakm_round round;
 	static u32 seen;
-	u32 now = READ_ONCE(saakm_nr_samples), n = now - seen;
-	bool suspicious = false;
+	unsigned long period = READ_ONCE(saakm_patrol_period);
+	long late = jiffies - READ_ONCE(saakm_patrol_due);
+	u32 now = READ_ONCE(saakm_nr_samples);
 	int cpu;
 
+	/* A debugger or a hypervisor stopped the clock of ticks, not that of threads. */
+	round = (struct saakm_round) {
+		.n = now - seen,
+		.late_ms = late > (long)period ? jiffies_to_msecs(late) : 0,
+	};
 	seen = now;
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
-		suspicious |= saakm_patrol_cpu(cpu_rq(cpu), n);
+		saakm_patrol_cpu(cpu_rq(cpu), &round);
 		cond_resched();
 	}
 	cpus_read_unlock();
-	saakm_history_auto(suspicious);
-	queue_delayed_work(system_unbound_wq, to_delayed_work(work),
-			   READ_ONCE(saakm_patrol_period));
+	saakm_history_auto(round.suspicious);
+	/* What looks like a stall is found soon after its limit. */
+	if (round.suspicious)
+		period = min(period, msecs_to_jiffies(SAAKM_PATROL_SOON_MS));
+	WRITE_ONCE(saakm_patrol_due, jiffies + period);
+	queue_delayed_work(system_unbound_wq, to_delayed_work(work), period);
 }
 
 static DECLARE_DELAYED_WORK(saakm_patrol_work, saakm_patrol);
@@ -212,5 +294,6 @@ void saakm_watchdog_set(void)
 	saakm_sample_period = msecs_to_jiffies(clamp(shortest_ms / 32, 1U, 250U));
 	saakm_patrol_period = msecs_to_jiffies(clamp(shortest_ms / 4, 10U, 8000U));
 	WRITE_ONCE(saakm_next_sample, (jiffies + saakm_sample_period) | 1);
+	WRITE_ONCE(saakm_patrol_due, jiffies + saakm_patrol_period);
 	mod_delayed_work(system_unbound_wq, &saakm_patrol_work, saakm_patrol_period);
 }
