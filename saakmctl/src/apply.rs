@@ -271,7 +271,8 @@ fn line(host: &Host, assign: &Assign, cgroup: Option<&str>) -> String {
         (None, Target::User(_)) => "from the next login".to_owned(),
         (None, _) => "from its start".to_owned(),
     };
-    format!("{}: {}, {when}\n", assign.target, assign.policy)
+    let target = text::printable(&assign.target.to_string());
+    format!("{target}: {}, {when}\n", text::printable(&assign.policy))
 }
 
 fn row(assign: &Assign, cgroup: Option<&str>) -> Value {

@@ -33,7 +33,7 @@ mod text;
 mod topology;
 
 use std::ffi::{c_char, c_int, CStr, OsStr, OsString};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use clap::error::ErrorKind;
@@ -124,7 +124,12 @@ impl Want {
 /// Help and version are no failure. A wrong `exec` must not look like a
 /// command that ran and exited with 2.
 fn usage(error: &clap::Error, args: &[OsString]) -> u8 {
-    let printed = error.print();
+    // It repeats the arguments.
+    let text = text::harmless(&error.render().to_string());
+    let printed = match error.use_stderr() {
+        true => io::stderr().write_all(text.as_bytes()),
+        false => io::stdout().write_all(text.as_bytes()),
+    };
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion if printed.is_ok() => 0,
         _ => {

@@ -287,7 +287,10 @@ impl Loaded {
         let text = self
             .policies
             .iter()
-            .map(|policy| format!("{}: loaded, id {}\n", policy.name, policy.id))
+            .map(|policy| {
+                let name = text::printable(&policy.name);
+                format!("{name}: loaded, id {}\n", policy.id)
+            })
             .collect();
         let mut report = Report::new(text, "policies", json!(self.policies));
         report
@@ -345,14 +348,30 @@ fn ejected_namesakes(policies: &[Policy], gone: &[&Policy]) -> Vec<String> {
 }
 
 fn module_of<'a>(policies: &'a [Policy], wanted: &str) -> Result<&'a str, Failure> {
-    let found = policy::named(policies, wanted)
-        .or_else(|| policies.iter().find(|policy| policy.module == wanted))
-        .or_else(|| policy::numbered(policies, wanted))
-        .ok_or_else(|| {
-            let mut failure = policy::unknown(policies, wanted);
-            failure.hint = Some("'saakmctl list' shows what can be unloaded".into());
-            failure
-        })?;
+    let in_module = policies.iter().find(|policy| policy.module == wanted);
+    let (named, numbered) = (
+        policy::named(policies, wanted),
+        policy::numbered(policies, wanted),
+    );
+    let found = named.or(in_module).or(numbered).ok_or_else(|| {
+        policy::unknown(policies, wanted).hint("'saakmctl list' shows what can be unloaded")
+    })?;
+    // A word that is an id as well, of a policy in another module: nobody is to guess.
+    if let Some(other) = numbered.filter(|other| other.module != found.module) {
+        policy::lookup(policies, wanted)?;
+        return Err(Failure::new(
+            format!("'{wanted}' may mean two modules"),
+            format!(
+                "one is called so, and policy {wanted} is in '{}'",
+                other.module
+            ),
+        )
+        .hint(format!(
+            "say '{}' for the policy of this id, or '{}' for one in this module",
+            policy::handle(policies, other),
+            policy::handle(policies, found)
+        )));
+    }
     if found.module == "-" {
         return Err(Failure::new(
             format!("cannot unload '{wanted}'"),
@@ -363,7 +382,7 @@ fn module_of<'a>(policies: &'a [Policy], wanted: &str) -> Result<&'a str, Failur
 }
 
 fn unloaded_line(policy: &Policy) -> String {
-    let name = &policy.name;
+    let name = text::printable(&policy.name);
     match policy.threads {
         0 => format!("{name}: unloaded\n"),
         threads => format!(
@@ -547,6 +566,21 @@ mod tests {
         }
         let failure = module_of(&policies, "nope").unwrap_err();
         assert!(failure.why.starts_with("loaded are:"), "{failure}");
+    }
+
+    #[test]
+    fn unload_guesses_no_module() {
+        let fake = FakeHost::with_policies();
+        fake.add_policy("5 1 odd 0 active 0 0 0 0");
+        fake.add_policy("6 2 lottery 0 active 0 0 0 0");
+        fake.add_policy("7 x 4 0 active 0 0 0 0");
+        let policies = policy::read(&fake.host).unwrap();
+        let failure = module_of(&policies, "1").unwrap_err();
+        assert_eq!(failure.what, "'1' may mean two policies");
+        assert_eq!(module_of(&policies, "2").unwrap(), "lottery");
+        assert_eq!(module_of(&policies, "5").unwrap(), "odd");
+        let failure = module_of(&policies, "4").unwrap_err();
+        assert_eq!(failure.what, "'4' may mean two modules");
     }
 
     #[test]

@@ -42,9 +42,10 @@ pub fn replace(
     if !old.is_live() {
         return Err(nothing_to_take(&before, old));
     }
+    let word = policy::kernel_word(&before, old)?;
     let path = find::module_file(host, new)?;
     check(&path, old)?;
-    let params = [params, &[format!("replaces={}", old.name)]].concat();
+    let params = [params, &[format!("replaces={word}")]].concat();
     let loaded =
         module::insert(host, &before, &path, &params).map_err(|failure| goes_on(failure, old))?;
     let remove = |module: &str| match keep {
@@ -158,7 +159,8 @@ fn figures(host: &Host, from: &str, to: &str) -> Option<Figures> {
 }
 
 fn line(old: &Policy, new: &Policy, figures: Option<&Figures>) -> String {
-    let line = format!("{}: replaced by {} (id {})", old.name, new.name, new.id);
+    let names = [old, new].map(|policy| text::printable(&policy.name));
+    let line = format!("{}: replaced by {} (id {})", names[0], names[1], new.id);
     match figures {
         None => format!("{line}\n"),
         Some(figures) if figures.threads == 0 => format!("{line}, it had no threads\n"),
