@@ -41,6 +41,7 @@ use clap::Parser;
 
 use crate::attr::Request;
 use crate::cli::{Cli, Command, Want};
+use crate::failure::Failure;
 use crate::host::Host;
 use crate::report::Report;
 
@@ -65,13 +66,30 @@ fn start(args: &[OsString]) -> u8 {
         Err(error) => return usage(&error, args),
     };
     let is_exec = matches!(cli.command, Command::Exec { .. });
-    let report = run(&Host::from_env(), cli.command);
+    let report = match is_setuid() {
+        false => run(&Host::from_env(), cli.command),
+        true => Report::failed(setuid().status(if is_exec { exec::EXIT_OWN } else { 1 })),
+    };
     match (cli.json, is_exec) {
         (false, _) => report.print_text(),
         (true, false) => report.print_json(io::stdout()),
         // The output of `exec` belongs to the command.
         (true, true) => report.print_json(io::stderr()),
     }
+}
+
+fn is_setuid() -> bool {
+    // SAFETY: these cannot fail and touch nothing.
+    unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
+}
+
+/// `exec` would make anybody root, and `load` would put his code into the kernel.
+fn setuid() -> Failure {
+    Failure::new(
+        "saakmctl does not run setuid or setgid",
+        "whoever starts it would get all of those rights",
+    )
+    .hint("take them away (chmod ug-s); for threads of others: setcap cap_sys_nice+ep")
 }
 
 fn run(host: &Host, command: Command) -> Report {
@@ -116,7 +134,7 @@ fn run(host: &Host, command: Command) -> Report {
 }
 
 impl Want {
-    fn request(&self, host: &Host) -> Result<Request, failure::Failure> {
+    fn request(&self, host: &Host) -> Result<Request, Failure> {
         Request::new(host, &self.policy, self.nice, self.param)
     }
 }

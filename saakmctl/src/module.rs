@@ -2,7 +2,6 @@
 //! `saakmctl load` and `unload`: policies are kernel modules.
 
 use std::ffi::CString;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -10,7 +9,7 @@ use nix::kmod::{self, DeleteModuleFlags, ModuleInitFlags};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::find;
+use crate::find::{self, ModuleFile};
 use crate::host::{Host, Refused};
 use crate::kmsg::{self, Mark};
 use crate::policy::{self, Policy};
@@ -23,8 +22,8 @@ const NO_MODULES: &str = "this kernel takes no modules (CONFIG_MODULES)";
 /// `saakmctl load`
 pub fn load(host: &Host, wanted: &str, params: &[String]) -> Result<Report, Failure> {
     let before = policy::read(host)?;
-    let path = find::module_file(host, wanted)?;
-    insert(host, &before, &path, params).map(|loaded| loaded.report())
+    let file = find::module_file(host, wanted)?;
+    insert(host, &before, &file, params).map(|loaded| loaded.report())
 }
 
 /// A module that was loaded just now.
@@ -44,17 +43,14 @@ pub struct Loaded {
 pub fn insert(
     host: &Host,
     before: &[Policy],
-    path: &Path,
+    file: &ModuleFile,
     params: &[String],
 ) -> Result<Loaded, Failure> {
-    let module = find::module_name(path);
+    let (path, module) = (file.path.as_path(), file.name());
     let params = parameters(params)?;
-    let file = File::open(path).map_err(|error| {
-        Failure::new(format!("cannot open {}", path.display()), error.to_string())
-    })?;
     let old_error = host.last_error(Refused::Policy);
     let log = kmsg::mark(host);
-    if let Err(errno) = kmod::finit_module(&file, &params, ModuleInitFlags::empty()) {
+    if let Err(errno) = kmod::finit_module(&file.file, &params, ModuleInitFlags::empty()) {
         let refusal = Refusal::gather(host, errno, &module, old_error, log);
         return Err(explain_load(path, &module, errno, before, refusal));
     }
@@ -71,10 +67,14 @@ fn parameters(params: &[String]) -> Result<CString, Failure> {
                 .hint("write it as PARAM=VALUE; 'modinfo -p FILE.ko' lists those of a module")
         };
         let (name, value) = param.split_once('=').ok_or_else(|| bad("it has no '='"))?;
-        if name.is_empty() || name.contains(char::is_whitespace) {
+        if name.is_empty() || name.bytes().any(is_blank) || name.contains('"') {
             return Err(bad("it has no good name"));
         }
-        if !value.contains(char::is_whitespace) {
+        // It would go on into the next parameter.
+        if value.matches('"').count() % 2 == 1 {
+            return Err(bad("a quote in it has no end"));
+        }
+        if !value.bytes().any(is_blank) {
             words.push(param.clone());
         } else if value.contains('"') {
             return Err(bad("the kernel cannot take quotes and blanks in one value"));
@@ -83,6 +83,11 @@ fn parameters(params: &[String]) -> Result<CString, Failure> {
         }
     }
     CString::new(words.join(" ")).map_err(|_| Failure::new("bad parameter", "it holds a NUL"))
+}
+
+/// What the kernel's isspace() takes, byte by byte: also the second one of "à".
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | 9..=13 | 0xa0)
 }
 
 /// False for errors that arise before the policy's code runs: `last_error`
@@ -449,6 +454,9 @@ mod tests {
         assert_eq!(join(&["slice"]).unwrap_err().why, "it has no '='");
         assert!(join(&["=1"]).is_err());
         assert!(join(&["a=\" "]).is_err());
+        assert!(join(&["a=\"", "b=\""]).is_err());
+        assert!(join(&["\"a=1", "b\"=1"]).is_err());
+        assert_eq!(join(&["a=à", "b=ä"]).unwrap(), "a=\"à\" b=ä");
     }
 
     #[test]

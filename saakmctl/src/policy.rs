@@ -177,6 +177,18 @@ pub fn named<'a>(policies: &'a [Policy], name: &str) -> Option<&'a Policy> {
         .max_by_key(|policy| (policy.is_live(), policy.id))
 }
 
+/// All by their names, each as [`named`] finds it.
+pub fn by_name(policies: &[Policy]) -> HashMap<&str, &Policy> {
+    let mut found: HashMap<&str, &Policy> = HashMap::new();
+    for policy in policies {
+        let holder = found.entry(&policy.name).or_insert(policy);
+        if (policy.is_live(), policy.id) >= (holder.is_live(), holder.id) {
+            *holder = policy;
+        }
+    }
+    found
+}
+
 /// The policy whose id was given as text.
 pub fn numbered<'a>(policies: &'a [Policy], id: &str) -> Option<&'a Policy> {
     policies.iter().find(|policy| policy.id.to_string() == id)
@@ -675,6 +687,9 @@ mod tests {
         fake.add_policy("9 quitter quit2 0 ejected 0 0 0 0");
         assert_eq!(choose(&fake.host, "bad"), Ok(Choice::Saakm(8)));
         let policies = read(&fake.host).unwrap();
+        for (name, policy) in by_name(&policies) {
+            assert_eq!(named(&policies, name), Some(policy));
+        }
         let found = |wanted| find(&policies, wanted).unwrap().id;
         assert_eq!((found("bad"), found("5"), found("quitter")), (8, 5, 9));
         let handle_of = |id| handle(&policies, find(&policies, id).unwrap());
