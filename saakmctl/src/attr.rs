@@ -136,7 +136,7 @@ fn present(tid: i32) -> Result<Present, Errno> {
         libc::syscall(
             libc::SYS_sched_getattr,
             tid,
-            &raw mut attr,
+            std::ptr::addr_of_mut!(attr),
             SCHED_ATTR_SIZE_VER2,
             0,
         )
@@ -153,7 +153,8 @@ fn present(tid: i32) -> Result<Present, Errno> {
 
 fn set(tid: i32, attr: &SchedAttr) -> Result<(), Errno> {
     // SAFETY: `attr` is a whole sched_attr, and its field `size` says so.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const *attr, 0) };
+    let result =
+        unsafe { libc::syscall(libc::SYS_sched_setattr, tid, std::ptr::from_ref(attr), 0) };
     Errno::result(result).map(drop)
 }
 
