@@ -24,7 +24,7 @@ use crate::text;
 pub fn apply(host: &Host, file: &Path, check: bool) -> Result<Report, Failure> {
     let config = config::read(host, file)?;
     if check && !host.path("proc/saakm").exists() {
-        let mut report = Report::new(good(file, &config), "file", json!(file));
+        let mut report = Report::new(good(file, &config), "file", text::path(file));
         report
             .warnings
             .push("this kernel has no SaaKM: modules were not looked for".to_owned());
@@ -32,7 +32,7 @@ pub fn apply(host: &Host, file: &Path, check: bool) -> Result<Report, Failure> {
     }
     let loads = plan(host, file, &config)?;
     if check {
-        return Ok(Report::new(good(file, &config), "file", json!(file)));
+        return Ok(Report::new(good(file, &config), "file", text::path(file)));
     }
     let mut done = Done::default();
     carry_out(host, file, &config, loads, &mut done).inspect_err(|_| done.undo(host))

@@ -301,7 +301,7 @@ impl Loaded {
         report
             .fields
             .insert("module".into(), json!(self.policies[0].module));
-        report.fields.insert("file".into(), json!(self.path));
+        report.fields.insert("file".into(), text::path(&self.path));
         // The kernel accepts a misspelt parameter and only murmurs.
         report.warnings = self
             .log

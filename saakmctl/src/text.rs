@@ -2,6 +2,9 @@
 //! Small pieces of text: tables, durations, plurals.
 
 use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::Value;
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +128,11 @@ pub fn plain_json(document: &str) -> String {
         (is_unsafe(char) && char >= '\x7f')
             .then(|| units.iter().map(|unit| format!("\\u{unit:04x}")).collect())
     })
+}
+
+/// For JSON, which has no other names than those in UTF-8.
+pub fn path(path: &Path) -> Value {
+    Value::String(path.to_string_lossy().into_owned())
 }
 
 fn escape(text: &str, code: impl Fn(char) -> Option<String>) -> String {

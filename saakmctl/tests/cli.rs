@@ -344,6 +344,25 @@ fn an_argument_cannot_command_the_terminal() {
 }
 
 #[test]
+fn a_file_may_have_a_name_that_is_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let root = machine();
+    let file = root.path().join(OsStr::from_bytes(b"\xff.toml"));
+    std::fs::write(&file, "").unwrap();
+    let mut command = command(root.path());
+    let output = command
+        .args(["apply", "--check", "--json"])
+        .arg(&file)
+        .output();
+    let document: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    assert!(document["file"]
+        .as_str()
+        .unwrap()
+        .ends_with("\u{fffd}.toml"));
+}
+
+#[test]
 fn an_unwritable_stderr_is_no_crash() {
     let root = machine();
     let full = || {
