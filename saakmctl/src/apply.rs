@@ -3,7 +3,8 @@
 //!
 //! All that can be wrong is looked for first. What goes wrong then is undone.
 
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{json, Value};
@@ -12,7 +13,7 @@ use crate::cgroup;
 use crate::config::{self, Assign, Config, Target, Wanted, NONE};
 use crate::dropin;
 use crate::failure::Failure;
-use crate::find;
+use crate::find::{self, ModuleFile};
 use crate::host::Host;
 use crate::module;
 use crate::policy;
@@ -23,7 +24,7 @@ use crate::text;
 pub fn apply(host: &Host, file: &Path, check: bool) -> Result<Report, Failure> {
     let config = config::read(host, file)?;
     if check && !host.path("proc/saakm").exists() {
-        let mut report = Report::new(good(file, &config), "file", json!(file));
+        let mut report = Report::new(good(file, &config), "file", text::path(file));
         report
             .warnings
             .push("this kernel has no SaaKM: modules were not looked for".to_owned());
@@ -31,7 +32,7 @@ pub fn apply(host: &Host, file: &Path, check: bool) -> Result<Report, Failure> {
     }
     let loads = plan(host, file, &config)?;
     if check {
-        return Ok(Report::new(good(file, &config), "file", json!(file)));
+        return Ok(Report::new(good(file, &config), "file", text::path(file)));
     }
     let mut done = Done::default();
     carry_out(host, file, &config, loads, &mut done).inspect_err(|_| done.undo(host))
@@ -45,15 +46,10 @@ fn good(file: &Path, config: &Config) -> String {
     )
 }
 
-/// A module that is to be loaded.
-struct Load<'a> {
-    wanted: &'a Wanted,
-    path: PathBuf,
-}
-
-/// What can be known before anything is done.
-fn plan<'a>(host: &Host, file: &Path, config: &'a Config) -> Result<Vec<Load<'a>>, Failure> {
+/// What can be known before anything is done: the policies that are to be loaded.
+fn plan<'a>(host: &Host, file: &Path, config: &'a Config) -> Result<Vec<&'a Wanted>, Failure> {
     let loaded = policy::read(host)?;
+    let by_name = policy::by_name(&loaded);
     if let Some(assign) = config
         .assigns
         .iter()
@@ -69,22 +65,28 @@ fn plan<'a>(host: &Host, file: &Path, config: &'a Config) -> Result<Vec<Load<'a>
     }
     let mut loads = Vec::new();
     for wanted in &config.policies {
-        match policy::named(&loaded, &wanted.name) {
+        match by_name.get(wanted.name.as_str()) {
             Some(policy) if policy.is_live() => continue,
             Some(policy) => return Err(policy::closed(&loaded, policy)),
             None => {}
         }
-        let path = find::module_file(host, wanted.file.as_deref().unwrap_or(&wanted.name))
-            .map_err(|failure| at(file, wanted.line, failure))?;
-        check_params(&path, wanted).map_err(|why| config::mistake(file, wanted.line, &why))?;
-        loads.push(Load { wanted, path });
+        module_of(host, file, wanted)?;
+        loads.push(wanted);
     }
     Ok(loads)
 }
 
+/// Its module, which takes its parameters.
+fn module_of(host: &Host, file: &Path, wanted: &Wanted) -> Result<ModuleFile, Failure> {
+    let module = find::module_file(host, wanted.file.as_deref().unwrap_or(&wanted.name))
+        .map_err(|failure| at(file, wanted.line, failure))?;
+    check_params(&module, wanted).map_err(|why| config::mistake(file, wanted.line, &why))?;
+    Ok(module)
+}
+
 /// The kernel takes a parameter that the module does not have, and only murmurs.
-fn check_params(path: &Path, wanted: &Wanted) -> Result<(), String> {
-    let types = find::modinfo(path, "parmtype");
+fn check_params(module: &ModuleFile, wanted: &Wanted) -> Result<(), String> {
+    let types = module.modinfo("parmtype");
     let known: Vec<&str> = types
         .iter()
         .filter_map(|t| Some(t.split_once(':')?.0))
@@ -134,13 +136,15 @@ fn carry_out(
     host: &Host,
     file: &Path,
     config: &Config,
-    loads: Vec<Load>,
+    loads: Vec<&Wanted>,
     done: &mut Done,
 ) -> Result<Report, Failure> {
     let (mut lines, mut report) = (String::new(), Report::default());
-    for load in &loads {
-        let id = load_policy(host, load, done).map_err(|f| at(file, load.wanted.line, f))?;
-        lines.push_str(&format!("{}: loaded, id {id}\n", load.wanted.name));
+    for wanted in &loads {
+        // It is looked at once more: it may be another file by now.
+        let module = module_of(host, file, wanted)?;
+        let id = load_policy(host, wanted, &module, done).map_err(|f| at(file, wanted.line, f))?;
+        lines.push_str(&format!("{}: loaded, id {id}\n", wanted.name));
     }
     if file == Path::new(config::FILE) {
         refresh_systemd(host, config)?;
@@ -155,14 +159,23 @@ fn carry_out(
             .push(format!("{who} follow {} only", config::FILE));
     }
     let mut assignments = Vec::new();
+    let mut units = HashMap::new();
+    if config
+        .assigns
+        .iter()
+        .any(|assign| assign.target.unit().is_some())
+    {
+        units = cgroup::units(host);
+    }
     for assign in &config.assigns {
-        let cgroup = assign_one(host, assign, done).map_err(|f| at(file, assign.line, f))?;
+        let cgroup =
+            assign_one(host, assign, &mut units, done).map_err(|f| at(file, assign.line, f))?;
         lines.push_str(&line(host, assign, cgroup.as_deref()));
         assignments.push(row(assign, cgroup.as_deref()));
     }
-    let names: Vec<&str> = loads.iter().map(|load| load.wanted.name.as_str()).collect();
+    let names: Vec<&str> = loads.iter().map(|wanted| wanted.name.as_str()).collect();
     report.text = lines;
-    report.warnings.extend(other_params(host, config, &loads));
+    report.warnings.extend(other_params(host, config, &names));
     report.fields.insert("loaded".into(), json!(names));
     report
         .fields
@@ -171,13 +184,17 @@ fn carry_out(
 }
 
 /// A policy that was loaded before may have other parameters than the file wants.
-fn other_params(host: &Host, config: &Config, loads: &[Load]) -> Vec<String> {
+fn other_params(host: &Host, config: &Config, loaded: &[&str]) -> Vec<String> {
     let policies = policy::read(host).unwrap_or_default();
-    let is_old = |wanted: &&Wanted| loads.iter().all(|load| load.wanted.name != wanted.name);
+    let by_name = policy::by_name(&policies);
+    let fresh: HashSet<&str> = loaded.iter().copied().collect();
+    let is_old = |wanted: &&Wanted| !fresh.contains(wanted.name.as_str());
     let mut found = Vec::new();
     for wanted in config.policies.iter().filter(is_old) {
         let name = &wanted.name;
-        let module = policy::named(&policies, name).map_or(name, |policy| &policy.module);
+        let module = by_name
+            .get(name.as_str())
+            .map_or(name, |policy| &policy.module);
         for (key, value) in wanted.params.iter().filter_map(|p| p.split_once('=')) {
             let file = format!("sys/module/{module}/parameters/{key}");
             match host.read(file).as_deref().map(str::trim) {
@@ -196,18 +213,23 @@ fn other_params(host: &Host, config: &Config, loads: &[Load]) -> Vec<String> {
     found
 }
 
-fn load_policy(host: &Host, load: &Load, done: &mut Done) -> Result<u32, Failure> {
+fn load_policy(
+    host: &Host,
+    wanted: &Wanted,
+    module: &ModuleFile,
+    done: &mut Done,
+) -> Result<u32, Failure> {
     let before = policy::read(host)?;
-    let loaded = module::insert(host, &before, &load.path, &load.wanted.params)?;
-    done.modules.push(find::module_name(&load.path));
-    let name = &load.wanted.name;
+    let loaded = module::insert(host, &before, module, &wanted.params)?;
+    done.modules.push(module.name());
+    let name = &wanted.name;
     let found = loaded.policies.iter().find(|policy| policy.name == *name);
     found.map(|policy| policy.id).ok_or_else(|| {
         Failure::new(
             format!("cannot load '{name}'"),
             format!(
                 "{} has a policy '{}'",
-                load.path.display(),
+                module.path.display(),
                 loaded.policies[0].name
             ),
         )
@@ -236,8 +258,13 @@ fn systemctl(words: &[&str]) -> Result<(), Failure> {
 }
 
 /// The cgroup that has the policy now; None for a unit or user without one at the moment.
-fn assign_one(host: &Host, assign: &Assign, done: &mut Done) -> Result<Option<String>, Failure> {
-    let Some(cgroup) = present(host, &assign.target)? else {
+fn assign_one(
+    host: &Host,
+    assign: &Assign,
+    units: &mut Units,
+    done: &mut Done,
+) -> Result<Option<String>, Failure> {
+    let Some(cgroup) = present(host, &assign.target, units)? else {
         return Ok(None);
     };
     let before = cgroup::policy(host, &cgroup).unwrap_or_else(|| NONE.to_owned());
@@ -248,19 +275,23 @@ fn assign_one(host: &Host, assign: &Assign, done: &mut Done) -> Result<Option<St
     Ok(Some(cgroup))
 }
 
-fn present(host: &Host, target: &Target) -> Result<Option<String>, Failure> {
+/// The cgroups of systemd's units, by the units' names.
+type Units = HashMap<String, String>;
+
+fn present(host: &Host, target: &Target, units: &mut Units) -> Result<Option<String>, Failure> {
     match target {
         Target::Cgroup(path) => {
             cgroup::make(host, path)?;
             Ok(Some(path.clone()))
         }
         // A slice is there before what starts in it.
-        Target::Unit(name) if name.ends_with(".slice") && cgroup::of_unit(host, name).is_none() => {
-            systemctl(&["start", name])?;
-            Ok(cgroup::of_unit(host, name))
+        Target::Unit(name) if name.ends_with(".slice") && !units.contains_key(name) => {
+            systemctl(&["start", "--", name])?;
+            *units = cgroup::units(host);
+            Ok(units.get(name).cloned())
         }
         Target::Unit(_) | Target::User(_) => {
-            Ok(target.unit().and_then(|unit| cgroup::of_unit(host, &unit)))
+            Ok(target.unit().and_then(|unit| units.get(&unit).cloned()))
         }
     }
 }
@@ -271,7 +302,8 @@ fn line(host: &Host, assign: &Assign, cgroup: Option<&str>) -> String {
         (None, Target::User(_)) => "from the next login".to_owned(),
         (None, _) => "from its start".to_owned(),
     };
-    format!("{}: {}, {when}\n", assign.target, assign.policy)
+    let target = text::printable(&assign.target.to_string());
+    format!("{target}: {}, {when}\n", text::printable(&assign.policy))
 }
 
 fn row(assign: &Assign, cgroup: Option<&str>) -> Value {
@@ -362,6 +394,43 @@ mod tests {
                 "{failure}"
             );
             assert_eq!(cgroup::policy(&fake.host, "a"), None);
+        }
+    }
+
+    #[test]
+    fn three_hundred_thousand_policies_take_no_longer_than_they_must() {
+        const MANY: usize = 300_000;
+        let fake = FakeHost::with_policies();
+        let (mut table, mut config) = (
+            fake.host.read("proc/saakm/policies").unwrap(),
+            String::new(),
+        );
+        for n in 0..MANY {
+            table.push_str(&format!("{} p{n} p{n} 0 active 0 0 0 0\n", n + 10));
+            config.push_str(&format!(
+                "[[policy]]\nname = \"p{n}\"\nparams = {{ a = 1 }}\n"
+            ));
+        }
+        fake.write("proc/saakm/policies", &table);
+        let start = own_cpu_time();
+        let report = run(&fake, &config).unwrap();
+        assert_eq!(report.status(), 0);
+        let bad = format!("{config}[[policy]]\nname = \"a\\u001b\\nb\"\n");
+        let failure = run(&fake, &bad).unwrap_err();
+        let line = format!("line {}: no policy can be called", 3 * MANY + 2);
+        assert!(failure.why.contains(&line), "{failure}");
+        // With the square of it these are many minutes, also of an idle machine.
+        let seconds = own_cpu_time() - start;
+        assert!(seconds < 60, "{seconds}");
+    }
+
+    /// In seconds; that of others on this machine does not count.
+    fn own_cpu_time() -> i64 {
+        // SAFETY: the kernel fills in a timespec, for which zeroes are good as well.
+        unsafe {
+            let mut time: libc::timespec = std::mem::zeroed();
+            libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time);
+            time.tv_sec
         }
     }
 

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::cgroup;
+use crate::config::NONE;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::policy;
@@ -11,12 +12,24 @@ use crate::report::Report;
 
 /// As many as possible.
 pub fn assign(host: &Host, wanted: &str, words: &[String]) -> Result<Report, Failure> {
-    policy::read(host)?;
+    let policies = policy::read(host)?;
     let mut report = Report::default();
     let mut done = Vec::new();
+    let kernels = match policy::lookup(&policies, wanted)? {
+        // To the kernel this word never is a name.
+        Some(policy) if wanted == NONE => {
+            let (id, why) = (policy.id, "takes the policy of the cgroup above, it");
+            let warning = format!("'{NONE}' {why} does not mean the policy of that name (id {id})");
+            report.warnings.push(warning);
+            NONE.to_owned()
+        }
+        Some(policy) if policy.is_live() => policy::kernel_word(&policies, policy)?,
+        // The kernel says why.
+        _ => wanted.to_owned(),
+    };
     for word in words {
         let result = named(host, word).and_then(|cgroup| {
-            cgroup::set_policy(host, &cgroup, wanted)?;
+            cgroup::set_policy(host, &cgroup, &kernels)?;
             Ok(cgroup)
         });
         match result {
@@ -48,6 +61,23 @@ fn named(host: &Host, word: &str) -> Result<String, Failure> {
 mod tests {
     use super::*;
     use crate::host::fake::FakeHost;
+
+    #[test]
+    fn the_kernel_gets_a_word_that_means_one_policy_only() {
+        let fake = FakeHost::with_policies();
+        fake.add_policy("8 1 odd 0 active 0 0 0 0");
+        fake.add_policy("9 none odd2 0 active 0 0 0 0");
+        let file = "sys/fs/cgroup/a/cpu.saakm.policy";
+        fake.write(file, "none\n");
+        let assign = |word: &str| assign(&fake.host, word, &["/a".into()]);
+        for (wanted, word) in [("fifo", "fifo"), ("8", "8"), ("none", "none"), ("9", "9")] {
+            fake.write(file, "");
+            assert_eq!(assign(wanted).unwrap().status(), 0);
+            assert_eq!(fake.host.read(file).unwrap(), word);
+        }
+        assert_eq!(assign("none").unwrap().warnings.len(), 1);
+        assert_eq!(assign("1").unwrap_err().what, "'1' may mean two policies");
+    }
 
     #[test]
     fn names_paths_and_dots() {

@@ -136,7 +136,7 @@ fn present(tid: i32) -> Result<Present, Errno> {
         libc::syscall(
             libc::SYS_sched_getattr,
             tid,
-            &raw mut attr,
+            std::ptr::addr_of_mut!(attr),
             SCHED_ATTR_SIZE_VER2,
             0,
         )
@@ -153,7 +153,8 @@ fn present(tid: i32) -> Result<Present, Errno> {
 
 fn set(tid: i32, attr: &SchedAttr) -> Result<(), Errno> {
     // SAFETY: `attr` is a whole sched_attr, and its field `size` says so.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const *attr, 0) };
+    let result =
+        unsafe { libc::syscall(libc::SYS_sched_setattr, tid, std::ptr::from_ref(attr), 0) };
     Errno::result(result).map(drop)
 }
 
@@ -168,7 +169,12 @@ fn explain(host: &Host, tid: i32, request: &Request, nice: i32, errno: Errno) ->
         Errno::ESRCH if is_gone(host, tid) => {
             Failure::new(what, "there is no such thread").hint("'ps -eLf' lists all threads")
         }
-        Errno::ESRCH if saakm => explain_unknown(host, request),
+        Errno::ESRCH if saakm => explain_unknown(host, request, what),
+        Errno::ESRCH => Failure::new(what, "it ended just then"),
+        Errno::EAGAIN if saakm => {
+            let why = "it, or its policy, was changed by somebody else just then (EAGAIN)";
+            Failure::new(what, refusal(host, why)).hint("try again")
+        }
         Errno::EOWNERDEAD if saakm => explain_ejected(host, tid, request, what),
         // A policy may answer with these as well. EINVAL comes from a kernel
         // whose sched_attr has grown for another reason.
@@ -192,7 +198,7 @@ fn lacks_saakm(host: &Host) -> bool {
 }
 
 /// The id was right a moment ago, or the user made it up.
-fn explain_unknown(host: &Host, request: &Request) -> Failure {
+fn explain_unknown(host: &Host, request: &Request, what: String) -> Failure {
     let policies = match policy::read(host) {
         Ok(policies) => policies,
         Err(failure) => return failure,
@@ -202,7 +208,11 @@ fn explain_unknown(host: &Host, request: &Request) -> Failure {
         .find(|policy| request.choice == Choice::Saakm(policy.id));
     match meant {
         Some(policy) if !policy.is_live() => policy::closed(&policies, policy),
-        _ => policy::unknown(&policies, &request.wanted),
+        Some(_) => {
+            let why = "the thread, or the policy that it was in, came to its end just then";
+            Failure::new(what, format!("{why} (ESRCH)")).hint("try again")
+        }
+        None => policy::unknown(&policies, &request.wanted),
     }
 }
 
@@ -367,6 +377,21 @@ mod tests {
         assert!(failure.why.starts_with("loaded are: lottery"), "{failure}");
         let failure = explain(&fake.host, 0, &request(Choice::Saakm(4)), 0, Errno::ESRCH);
         assert_eq!(failure.what, "policy 'old' takes no threads");
+        let failure = explain(&fake.host, 77, &request(Choice::Saakm(1)), 0, Errno::ESRCH);
+        assert!(
+            failure.why.contains("came to its end just then"),
+            "{failure}"
+        );
+        let failure = explain(&fake.host, 77, &request(Choice::Fair), 0, Errno::ESRCH);
+        assert_eq!(failure.why, "it ended just then");
+    }
+
+    #[test]
+    fn what_may_work_the_next_time_is_to_be_tried_again() {
+        let host = FakeHost::with_policies().host;
+        let failure = explain(&host, 0, &request(Choice::Saakm(1)), 0, Errno::EAGAIN);
+        assert!(failure.why.contains("somebody else just then"), "{failure}");
+        assert_eq!(failure.hint.as_deref(), Some("try again"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! A cgroup is named by its path below /sys/fs/cgroup, without a slash in front.
 
+use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -15,7 +16,10 @@ const POLICY: &str = "cpu.saakm.policy";
 
 /// A path as people write it; None for the root and for what leads out of it.
 pub fn below_mount(path: &str) -> Option<String> {
-    let below = path.strip_prefix("/sys/fs/cgroup").unwrap_or(path);
+    let below = match path.strip_prefix("/sys/fs/cgroup") {
+        Some(below) if below.is_empty() || below.starts_with('/') => below,
+        _ => path,
+    };
     let parts: Vec<&str> = below.split('/').filter(|part| !part.is_empty()).collect();
     let is_good = !parts.is_empty() && parts.iter().all(|part| !matches!(*part, "." | ".."));
     is_good.then(|| parts.join("/"))
@@ -23,19 +27,32 @@ pub fn below_mount(path: &str) -> Option<String> {
 
 /// The cgroup of a unit of the system's systemd, if it is running.
 pub fn of_unit(host: &Host, unit: &str) -> Option<String> {
-    // systemd escapes names that could be those of a controller's files.
-    let escaped = format!("_{unit}");
-    find(host, "", &|name| name == unit || name == escaped)
+    units(host).remove(unit)
 }
 
-fn find(host: &Host, above: &str, wanted: &dyn Fn(&str) -> bool) -> Option<String> {
+/// The cgroups of all units of the system's systemd, by their names.
+pub fn units(host: &Host) -> HashMap<String, String> {
+    let mut found = HashMap::new();
+    add_units(host, "", &mut found);
+    found
+}
+
+fn add_units(host: &Host, above: &str, found: &mut HashMap<String, String>) {
     let children = children(host, above);
-    if let Some(found) = children.iter().find(|child| wanted(name(child))) {
-        return Some(found.clone());
+    for child in &children {
+        let name = name(child);
+        // systemd escapes names that could be those of a controller's files.
+        for name in [Some(name), name.strip_prefix('_')].into_iter().flatten() {
+            found
+                .entry(name.to_owned())
+                .or_insert_with(|| child.clone());
+        }
     }
-    // What is in a service is not systemd's, or a user's own systemd's.
-    let mut inner = children.iter().filter(|child| !child.ends_with(".service"));
-    inner.find_map(|child| find(host, child, wanted))
+    // Units are in slices. What is in a service or a scope is a user's or a container's,
+    // who may call it like one of ours.
+    for child in children.iter().filter(|child| child.ends_with(".slice")) {
+        add_units(host, child, found);
+    }
 }
 
 fn name(cgroup: &str) -> &str {
@@ -64,7 +81,8 @@ pub fn own(host: &Host) -> Option<String> {
     let text = host.read("proc/self/cgroup").ok()?;
     let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
     let path = path.strip_suffix("/.control").unwrap_or(path);
-    Some(path.trim_matches('/').to_owned())
+    // From within a namespace one outside of it begins with "/..".
+    below_mount(path)
 }
 
 /// The cgroup above.
@@ -201,6 +219,11 @@ mod tests {
             "user.slice/user-5.slice"
         );
         assert_eq!(of_unit(host, "b.service"), None);
+        let fake = tree();
+        let container = "sys/fs/cgroup/machine.slice/c.scope/system.slice/a.service/cgroup.threads";
+        fake.write(container, "");
+        let found = of_unit(&fake.host, "a.service");
+        assert_eq!(found.as_deref(), Some("system.slice/a.service"));
     }
 
     #[test]
@@ -224,6 +247,10 @@ mod tests {
         assert_eq!(own(&fake.host), None);
         fake.write("proc/self/cgroup", "0::/system.slice/a.service/.control\n");
         assert_eq!(own(&fake.host).unwrap(), "system.slice/a.service");
+        for outside in ["/../x", "/", "/a/../../b"] {
+            fake.write("proc/self/cgroup", &format!("0::{outside}\n"));
+            assert_eq!(own(&fake.host), None, "{outside}");
+        }
         assert_eq!(parent("system.slice/a.service").unwrap(), "system.slice");
     }
 
@@ -232,6 +259,8 @@ mod tests {
         let good = Some("a/b".to_owned());
         assert_eq!(below_mount("/sys/fs/cgroup/a/b/"), good);
         assert_eq!(below_mount("a//b"), good);
+        let named_alike = Some("sys/fs/cgroups/a".to_owned());
+        assert_eq!(below_mount("/sys/fs/cgroups/a"), named_alike);
         for bad in ["", "/", "/sys/fs/cgroup", "a/../..", "."] {
             assert_eq!(below_mount(bad), None, "{bad}");
         }

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
-  saakmctl load fifo                     load policies/fifo/fifo.ko
+  saakmctl load fifo                     load an installed policy; or: load ./fifo.ko
   saakmctl exec fifo -- make -j8         run a command under it
   saakmctl set fifo --all-tasks 1234     give it a running process
   saakmctl ps                            see its threads
@@ -16,7 +16,8 @@ Examples:
   saakmctl replace fifo fifo2            hand its threads to a better policy
   saakmctl unload fifo2                  its threads go back by themselves
 
-POLICY is a name or an id from 'saakmctl list'; 'fair', 'other' and 'eevdf' mean
+POLICY is a name or an id from 'saakmctl list'; a word that means two policies is
+refused. 'fair', 'other' and 'eevdf' mean
 SCHED_OTHER. With --json each command prints one document with the fields
 'warnings' and 'failures' besides its own.
 
@@ -28,9 +29,10 @@ Examples:
   saakmctl load fifo
   saakmctl load policies/fifo/fifo.ko slice_us=500
 
-A NAME is looked up as DIR/NAME.ko and DIR/NAME/NAME.ko for each DIR of the
-colon-separated $SAAKM_POLICIES, then as ./policies/NAME/NAME.ko, then in
-/lib/modules/$(uname -r)/{extra,updates,updates/dkms}/NAME.ko.";
+What has a '/' or ends in '.ko' is a file, and is taken as given. A bare NAME is looked
+up as DIR/NAME.ko and DIR/NAME/NAME.ko for each DIR of the colon-separated, absolute
+$SAAKM_POLICIES, then as /lib/modules/$(uname -r)/{extra,updates,updates/dkms}/NAME.ko;
+never in the current directory, and not where anybody may write.";
 
 const UNLOAD_EXAMPLES: &str = "\
 Example:
@@ -121,6 +123,8 @@ The file:
   # cgroup = \"/jobs\"                     # below /sys/fs/cgroup; made if there is none
   policy = \"rr\"                          # one of the above, or \"none\"
 
+A name has 1 to 31 printable ASCII characters, no blanks, quotes, / or \\; it is no number
+and none of 'none', 'all', 'fair', 'other', 'eevdf'. A file has an absolute path.
 A mistake anywhere, and nothing is done. Policies that are loaded already stay as they
 are; what is not in the file stays as it is. Units that start later and users who log
 in later are assigned then, by /etc/saakm.toml only.";

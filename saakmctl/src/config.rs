@@ -3,8 +3,10 @@
 //!
 //! A mistake is told with its line, before anything is done.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -12,9 +14,13 @@ use toml::{Spanned, Value};
 
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::policy;
 
 /// The file that every boot follows.
 pub const FILE: &str = "/etc/saakm.toml";
+
+/// More than this is a mistake, and shall not fill the memory.
+const LONGEST: u64 = 256 << 20;
 
 /// Gives threads to the policy of the cgroup above.
 pub const NONE: &str = "none";
@@ -98,7 +104,7 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct WrittenPolicy {
     name: Spanned<String>,
-    file: Option<String>,
+    file: Option<Spanned<String>>,
     #[serde(default)]
     params: BTreeMap<String, Spanned<Value>>,
 }
@@ -110,6 +116,19 @@ struct WrittenAssign {
     user: Option<Spanned<Value>>,
     cgroup: Option<Spanned<String>>,
     policy: Spanned<String>,
+}
+
+/// Which line a byte is in; a long file has as many questions as lines.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Self {
+        Lines(text.match_indices('\n').map(|(at, _)| at).collect())
+    }
+
+    fn at(&self, byte: usize) -> usize {
+        1 + self.0.partition_point(|end| *end < byte)
+    }
 }
 
 /// A mistake, and at which byte of the text.
@@ -126,12 +145,23 @@ pub fn path(host: &Host, file: &Path) -> PathBuf {
 
 /// Reads the file, and finds every mistake that can be found without the kernel.
 pub fn read(host: &Host, file: &Path) -> Result<Config, Failure> {
-    let text = std::fs::read_to_string(path(host, file)).map_err(|error| {
+    let text = read_text(&path(host, file)).map_err(|error| {
         Failure::new(format!("cannot read {}", file.display()), error.to_string())
             .hint("'saakmctl apply --help' shows a whole file")
     })?;
     let users = host.read("etc/passwd").unwrap_or_default();
-    parse(&text, &users).map_err(|(at, why)| mistake(file, line_at(&text, at), &why))
+    parse(&text, &users).map_err(|(at, why)| mistake(file, Lines::new(&text).at(at), &why))
+}
+
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let length = File::open(path)?
+        .take(LONGEST + 1)
+        .read_to_string(&mut text)?;
+    match length as u64 {
+        0..=LONGEST => Ok(text),
+        _ => Err(io::Error::other("it is too long")),
+    }
 }
 
 /// The failure for a mistake in a line of the file.
@@ -143,19 +173,17 @@ pub fn mistake(file: &Path, line: usize, why: &str) -> Failure {
     .hint("mend that line; nothing was done. 'saakmctl apply --help' shows a whole file")
 }
 
-fn line_at(text: &str, at: usize) -> usize {
-    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
-}
-
 fn parse(text: &str, users: &str) -> Result<Config, Fault> {
     let written: Written = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         (at, error.message().replace('\n', ", "))
     })?;
+    let lines = Lines::new(text);
+    let users = numbers(users);
     let mut names = HashSet::new();
     let mut policies = Vec::new();
     for policy in written.policy {
-        let wanted = wanted(text, policy)?;
+        let wanted = wanted(&lines, policy)?;
         if !names.insert(wanted.0.name.clone()) {
             return Err((
                 wanted.1,
@@ -167,7 +195,7 @@ fn parse(text: &str, users: &str) -> Result<Config, Fault> {
     let mut targets = HashSet::new();
     let mut assigns = Vec::new();
     for entry in written.assign {
-        let (assign, at) = assigned(text, entry, users, &names)?;
+        let (assign, at) = assigned(&lines, entry, &users, &names)?;
         if !targets.insert(assign.target.clone()) {
             return Err((at, format!("{} is assigned twice", assign.target)));
         }
@@ -176,12 +204,20 @@ fn parse(text: &str, users: &str) -> Result<Config, Fault> {
     Ok(Config { policies, assigns })
 }
 
-fn wanted(text: &str, written: WrittenPolicy) -> Result<(Wanted, usize), Fault> {
+fn wanted(lines: &Lines, written: WrittenPolicy) -> Result<(Wanted, usize), Fault> {
     let at = written.name.span().start;
     let name = written.name.into_inner();
-    if name.is_empty() || name == NONE || name.contains(['/', ' ']) {
-        return Err((at, format!("no policy can be called '{name}'")));
+    if let Some(fault) = policy::name_fault(&name) {
+        return Err((at, format!("no policy can be called '{name}': {fault}")));
     }
+    let file = match written.file {
+        // It would be another one with each directory that apply is started in.
+        Some(file) if !file.get_ref().starts_with('/') => {
+            let why = format!("the file '{}' is no absolute path", file.get_ref());
+            return Err((file.span().start, why));
+        }
+        file => file.map(Spanned::into_inner),
+    };
     let mut params = Vec::new();
     for (key, value) in written.params {
         let at = value.span().start;
@@ -193,7 +229,7 @@ fn wanted(text: &str, written: WrittenPolicy) -> Result<(Wanted, usize), Fault> 
         };
         params.push(format!("{key}={value}"));
     }
-    let (line, file) = (line_at(text, at), written.file);
+    let line = lines.at(at);
     Ok((
         Wanted {
             name,
@@ -206,9 +242,9 @@ fn wanted(text: &str, written: WrittenPolicy) -> Result<(Wanted, usize), Fault> 
 }
 
 fn assigned(
-    text: &str,
+    lines: &Lines,
     entry: Spanned<WrittenAssign>,
-    users: &str,
+    users: &HashMap<&str, u32>,
     names: &HashSet<String>,
 ) -> Result<(Assign, usize), Fault> {
     let at = entry.span().start;
@@ -224,7 +260,7 @@ fn assigned(
         let why = format!("no [[policy]] is called '{policy}'");
         return Err((entry.policy.span().start, why));
     }
-    let line = line_at(text, at);
+    let line = lines.at(at);
     Ok((
         Assign {
             target,
@@ -249,25 +285,31 @@ fn unit_of(unit: &Spanned<String>) -> Result<Target, Fault> {
     Ok(Target::Unit(name.clone()))
 }
 
-fn user_of(user: &Spanned<Value>, users: &str) -> Result<Target, Fault> {
+fn user_of(user: &Spanned<Value>, users: &HashMap<&str, u32>) -> Result<Target, Fault> {
     let fault = |why: String| Err((user.span().start, why));
     match user.get_ref() {
         Value::Integer(uid) => match u32::try_from(*uid) {
             Ok(uid) => Ok(Target::User(uid)),
             Err(_) => fault(format!("{uid} is no user's number")),
         },
-        Value::String(name) => match uid_of(users, name) {
-            Some(uid) => Ok(Target::User(uid)),
+        Value::String(name) => match users.get(name.as_str()) {
+            Some(uid) => Ok(Target::User(*uid)),
             None => fault(format!("/etc/passwd has no user '{name}'")),
         },
         _ => fault("a user is a name or a number".to_owned()),
     }
 }
 
-fn uid_of(users: &str, name: &str) -> Option<u32> {
-    let mut rows = users.lines().map(|line| line.split(':'));
-    let mut row = rows.find(|row| row.clone().next() == Some(name))?;
-    row.nth(2)?.parse().ok()
+/// Of /etc/passwd; of two that are called the same the first counts.
+fn numbers(users: &str) -> HashMap<&str, u32> {
+    let mut found = HashMap::new();
+    for line in users.lines() {
+        let mut row = line.split(':');
+        if let (Some(name), Some(Ok(uid))) = (row.next(), row.nth(1).map(str::parse)) {
+            found.entry(name).or_insert(uid);
+        }
+    }
+    found
 }
 
 fn cgroup_of(path: &Spanned<String>) -> Result<Target, Fault> {
@@ -288,7 +330,7 @@ mod tests {
 
     fn fault(text: &str) -> (usize, String) {
         let (at, why) = parse(text, USERS).expect_err(text);
-        (line_at(text, at), why)
+        (Lines::new(text).at(at), why)
     }
 
     #[test]
@@ -325,6 +367,27 @@ policy = "none"
     }
 
     #[test]
+    fn lines_count_from_one() {
+        let lines = Lines::new("a\n\nb\n");
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 99].map(|at| lines.at(at)),
+            [1, 1, 2, 3, 3, 4, 4]
+        );
+    }
+
+    #[test]
+    fn the_first_of_a_name_is_the_user() {
+        let users = numbers("a:x:5:0:::\nbroken\na:x:6:0:::\n:x\nb:x:no:0:::\n");
+        assert_eq!(users, HashMap::from([("a", 5)]));
+    }
+
+    #[test]
+    fn an_endless_file_is_refused() {
+        let error = read_text(Path::new("/dev/zero")).unwrap_err();
+        assert_eq!(error.to_string(), "it is too long");
+    }
+
+    #[test]
     fn mistakes_have_a_line() {
         let rr = "[[policy]]\nname = \"rr\"\n";
         for (more, line, words) in [
@@ -333,7 +396,18 @@ policy = "none"
             ("params = { a = 1.5 }\n", 3, "'a' must be"),
             ("params = [\n", 3, ""),
             ("[[policy]]\nname = \"rr\"\n", 4, "twice"),
-            ("[[policy]]\nname = \"none\"\n", 4, "none"),
+            ("[[policy]]\nname = \"none\"\n", 4, "another meaning"),
+            ("[[policy]]\nname = \"13\"\n", 4, "would be an id"),
+            ("[[policy]]\nname = \"a\\nb\"\n", 4, "printable ASCII"),
+            ("[[policy]]\nname = \"a\\u001b[2J\"\n", 4, "printable ASCII"),
+            (
+                "[[policy]]\nname = \"\"\"a\nb\"\"\"\n",
+                4,
+                "printable ASCII",
+            ),
+            ("file = \"rr.ko\"\n", 3, "no absolute path"),
+            ("file = \"./rr.ko\"\n", 3, "no absolute path"),
+            ("file = \"rr\"\n", 3, "no absolute path"),
             (
                 "[[assign]]\npolicy = \"rr\"\n",
                 3,

@@ -61,9 +61,19 @@ fn slice(host: &Host, unit: &str) -> String {
 fn service(host: &Host, unit: &str, policy: &str, cgroup: &str) -> String {
     format!(
         "{HEAD}[Unit]\nWants=saakm.service\nAfter=saakm.service\n\n[Service]\n{}\
-         ExecStartPre=-+/usr/bin/saakmctl assign {policy} {cgroup}\n",
-        weight(host, unit)
+         ExecStartPre=-+/usr/bin/saakmctl assign {} {cgroup}\n",
+        weight(host, unit),
+        word(policy)
     )
+}
+
+/// As a word of a command line of systemd's. A policy has no blanks, quotes or backslashes.
+fn word(policy: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-.:+".contains(char);
+    match policy.chars().all(is_plain) {
+        true => policy.to_owned(),
+        false => format!("\"{}\"", policy.replace('%', "%%").replace('$', "$$")),
+    }
 }
 
 /// Any weight makes systemd enable the controller that has the policy: the default
@@ -175,6 +185,13 @@ policy = \"fifo\"
         assert_eq!(names, expected);
         assert!(found["a.service.d/00-saakm.conf"].contains("assign fifo .\n"));
         assert!(found["user-runtime-dir@5.service.d/00-saakm.conf"].contains("assign none ..\n"));
+    }
+
+    #[test]
+    fn a_name_is_one_word_to_systemd() {
+        assert_eq!(word("fifo-2"), "fifo-2");
+        assert_eq!(word("%h$HOME"), "\"%%h$$HOME\"");
+        assert_eq!(word(";"), "\";\"");
     }
 
     #[test]

@@ -141,13 +141,14 @@ fn is_mounted(host: &Host) -> bool {
 fn render(dump: &Dump) -> String {
     let mut out = format!(
         "{} (id {}), module {}, {}\n",
-        dump.name,
+        text::printable(&dump.name),
         dump.id,
-        dump.module,
+        text::printable(&dump.module),
         text::count(dump.threads, "thread")
     );
     if let Some(end) = &dump.exit {
-        out.push_str(&format!("{}\n", Exit::from(end).story()));
+        let story = Exit::from(end).story();
+        out.push_str(&format!("{}\n", text::printable(&story)));
     }
     if !dump.dump.trim().is_empty() {
         out.push_str("\nThe policy says:\n");
@@ -235,7 +236,7 @@ fn row(cpu: &Cpu, cells: [&str; 5]) -> Vec<String> {
 }
 
 fn thread_name(comm: &str, pid: i32) -> String {
-    format!("{}/{pid}", text::printable(comm))
+    format!("{comm}/{pid}")
 }
 
 /// What else matters when a thread waits.
@@ -330,7 +331,7 @@ ejected at 12.345678 s (stall), thread hackbench/412: hackbench/412 has been REA
 
 The policy says:
   queue 0:\t1 thread
-  ?[2Jqueue 1: empty
+  \\x1b[2Jqueue 1: empty
 
 The CPUs, what runs there and what waits:
 CPU  THREAD          POLICY  STATE     SINCE  NOTE
@@ -349,6 +350,23 @@ Its last transitions, newest first:
         for wanted in ["bad", "5"] {
             assert_eq!(dump(&machine().host, wanted).unwrap().text, expected);
         }
+    }
+
+    #[test]
+    fn no_field_reaches_the_terminal_raw() {
+        let text = BAD.replace("\"stall\"", r#""st\u001b[2Jall""#);
+        let text = ["bad", "hackbench", "READY", "MIGRATING", "make", "none"]
+            .iter()
+            .fold(text, |text, word| {
+                text.replace(
+                    &format!("\"{word}\""),
+                    &format!(r#""{word}\n\u001b\u009b""#),
+                )
+            });
+        let dump = pick(&text, 5).unwrap().unwrap();
+        let shown = render(&Dump::deserialize(&Value::Object(dump)).unwrap());
+        assert!(!shown.contains(['\u{1b}', '\u{9b}']), "{shown}");
+        assert_eq!(shown.lines().count(), 20, "{shown}");
     }
 
     #[test]

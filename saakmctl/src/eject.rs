@@ -17,21 +17,21 @@ const SWITCH: &str = "sys/kernel/saakm/eject";
 /// Ejects the policy of this name or id.
 pub fn eject(host: &Host, wanted: &str) -> Result<Report, Failure> {
     let policies = policy::read(host)?;
-    let policy = policy::find(&policies, wanted).map_err(|mut failure| {
-        failure.hint = Some("'saakmctl list' shows what can be ejected".into());
-        failure
+    let policy = policy::lookup(&policies, wanted)?.ok_or_else(|| {
+        policy::unknown(&policies, wanted).hint("'saakmctl list' shows what can be ejected")
     })?;
     if !policy.is_live() {
         return Err(too_late(&policies, policy));
     }
-    host.write(SWITCH, &policy.name)
+    let word = policy::kernel_word(&policies, policy)?;
+    host.write(SWITCH, &word)
         .map_err(|error| explain(host, policy, &error))?;
     Ok(Report::new(line(policy), "policies", json!([policy])))
 }
 
 /// Its threads leave one by one, some perhaps after this was printed.
 fn line(policy: &Policy) -> String {
-    let name = &policy.name;
+    let name = text::printable(&policy.name);
     match policy.threads {
         0 => format!("{name}: ejected\n"),
         1 => format!("{name}: ejected, 1 thread goes back to SCHED_OTHER\n"),
@@ -114,6 +114,23 @@ mod tests {
             assert_eq!(report.document()["policies"][0]["id"], 1);
             assert_eq!(fake.host.read(SWITCH).unwrap(), "fifo");
         }
+    }
+
+    #[test]
+    fn the_kernel_gets_a_word_that_means_one_policy_only() {
+        let fake = machine();
+        fake.add_policy("8 1 odd 0 active 0 0 0 0");
+        for (wanted, word) in [("fifo", "fifo"), ("8", "8")] {
+            fake.write(SWITCH, "");
+            eject(&fake.host, wanted).unwrap();
+            assert_eq!(fake.host.read(SWITCH).unwrap(), word);
+        }
+        fake.write(SWITCH, "");
+        let failure = eject(&fake.host, "1").unwrap_err();
+        assert_eq!(failure.what, "'1' may mean two policies");
+        let hint = "say '8' for the one of this name, or 'fifo' for the one of this id";
+        assert_eq!(failure.hint.as_deref(), Some(hint));
+        assert_eq!(fake.host.read(SWITCH).unwrap(), "");
     }
 
     #[test]

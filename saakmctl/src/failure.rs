@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::text;
+
 /// The exit status of a command that failed in the ordinary way.
 pub const EXIT_FAILURE: u8 = 1;
 
@@ -51,11 +53,13 @@ impl Failure {
     }
 }
 
+/// For people: names and sentences of others are in it, and stay on their line.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, self.why)?;
+        let (what, why) = (text::printable(&self.what), text::printable(&self.why));
+        write!(f, "{what}: {why}")?;
         match &self.hint {
-            Some(hint) => write!(f, "\n  to do: {hint}"),
+            Some(hint) => write!(f, "\n  to do: {}", text::printable(hint)),
             None => Ok(()),
         }
     }
@@ -73,5 +77,13 @@ mod tests {
             "cannot list the policies: this kernel has no SaaKM \
              (CONFIG_SCHED_CLASS_SAAKM)\n  to do: boot one that has it with: ./saakm shell"
         );
+    }
+
+    #[test]
+    fn what_others_wrote_stays_on_its_line() {
+        let failure = Failure::new("no 'a\nb'", "\u{1b}[2J").hint("\u{9b}c");
+        let text = failure.to_string();
+        assert_eq!(text, "no 'a\\nb': \\x1b[2J\n  to do: \\u{9b}c");
+        assert_eq!(failure.what, "no 'a\nb'");
     }
 }

@@ -24,13 +24,21 @@ pub struct Host {
 impl Host {
     /// The real machine; `$SAAKM_ROOT` replaces `/` for all that is read or written.
     pub fn from_env() -> Self {
+        // SAFETY: getauxval touches nothing, and the kernel always tells this one.
+        let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+        Host::from_variables(secure, |name| std::env::var_os(name))
+    }
+
+    /// `secure`: the program has rights that its caller lacks, who wrote these variables.
+    fn from_variables(secure: bool, variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let variable = |name| variable(name).filter(|_| !secure);
         let release = nix::sys::utsname::uname()
             .map(|name| name.release().to_string_lossy().into_owned())
             .unwrap_or_default();
         Host {
-            root: std::env::var_os("SAAKM_ROOT").map_or_else(|| "/".into(), PathBuf::from),
+            root: variable("SAAKM_ROOT").map_or_else(|| "/".into(), PathBuf::from),
             cwd: ".".into(),
-            policy_path: std::env::var_os("SAAKM_POLICIES"),
+            policy_path: variable("SAAKM_POLICIES"),
             release,
         }
     }
@@ -162,7 +170,7 @@ id  name             number kind              seconds      handler          cpu 
 #[cfg(test)]
 mod tests {
     use super::fake::FakeHost;
-    use super::Refused;
+    use super::{Host, Path, Refused};
 
     #[test]
     fn last_error_is_trimmed_and_may_be_missing() {
@@ -198,6 +206,15 @@ mod tests {
         assert_eq!(about("eject: no policy is called x"), ejection);
         let cgroup = [false, false, false, true];
         assert_eq!(about("cgroup: no policy is called x"), cgroup);
+    }
+
+    #[test]
+    fn variables_of_a_caller_with_fewer_rights_do_not_count() {
+        let host = |secure| Host::from_variables(secure, |name| Some(format!("/{name}").into()));
+        assert_eq!(host(false).path("x"), Path::new("/SAAKM_ROOT/x"));
+        assert_eq!(host(false).policy_path, Some("/SAAKM_POLICIES".into()));
+        assert_eq!(host(true).path("x"), Path::new("/x"));
+        assert_eq!(host(true).policy_path, None);
     }
 
     #[test]

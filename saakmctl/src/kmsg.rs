@@ -13,6 +13,9 @@ use crate::host::Host;
 /// More than this would bury the message itself.
 const MOST_LINES: usize = 8;
 
+/// Whoever logs without end shall not keep us reading.
+const MOST_RECORDS: usize = 10_000;
+
 /// A place in the kernel's log.
 pub struct Mark(Option<File>);
 
@@ -47,7 +50,7 @@ fn read_records(mut file: File) -> String {
     let mut text = String::new();
     // The kernel gives one record a read, and fails when it does not fit.
     let mut record = [0; 8192];
-    loop {
+    for _ in 0..MOST_RECORDS {
         match file.read(&mut record) {
             Ok(0) => break,
             Ok(length) => text.push_str(&String::from_utf8_lossy(&record[..length])),
@@ -93,6 +96,12 @@ mod tests {
             mark.lines_about("fifo"),
             ["fifo: Unknown symbol saakm_x (err -2)", "saakm: refused"]
         );
+    }
+
+    #[test]
+    fn a_log_without_end_is_read_in_part() {
+        let endless = File::open("/dev/zero").unwrap();
+        assert_eq!(read_records(endless).len(), MOST_RECORDS * 8192);
     }
 
     #[test]

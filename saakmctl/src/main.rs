@@ -33,7 +33,7 @@ mod text;
 mod topology;
 
 use std::ffi::{c_char, c_int, CStr, OsStr, OsString};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use clap::error::ErrorKind;
@@ -41,6 +41,7 @@ use clap::Parser;
 
 use crate::attr::Request;
 use crate::cli::{Cli, Command, Want};
+use crate::failure::Failure;
 use crate::host::Host;
 use crate::report::Report;
 
@@ -65,13 +66,30 @@ fn start(args: &[OsString]) -> u8 {
         Err(error) => return usage(&error, args),
     };
     let is_exec = matches!(cli.command, Command::Exec { .. });
-    let report = run(&Host::from_env(), cli.command);
+    let report = match is_setuid() {
+        false => run(&Host::from_env(), cli.command),
+        true => Report::failed(setuid().status(if is_exec { exec::EXIT_OWN } else { 1 })),
+    };
     match (cli.json, is_exec) {
         (false, _) => report.print_text(),
         (true, false) => report.print_json(io::stdout()),
         // The output of `exec` belongs to the command.
         (true, true) => report.print_json(io::stderr()),
     }
+}
+
+fn is_setuid() -> bool {
+    // SAFETY: these cannot fail and touch nothing.
+    unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
+}
+
+/// `exec` would make anybody root, and `load` would put his code into the kernel.
+fn setuid() -> Failure {
+    Failure::new(
+        "saakmctl does not run setuid or setgid",
+        "whoever starts it would get all of those rights",
+    )
+    .hint("take them away (chmod ug-s); for threads of others: setcap cap_sys_nice+ep")
 }
 
 fn run(host: &Host, command: Command) -> Report {
@@ -116,7 +134,7 @@ fn run(host: &Host, command: Command) -> Report {
 }
 
 impl Want {
-    fn request(&self, host: &Host) -> Result<Request, failure::Failure> {
+    fn request(&self, host: &Host) -> Result<Request, Failure> {
         Request::new(host, &self.policy, self.nice, self.param)
     }
 }
@@ -124,7 +142,12 @@ impl Want {
 /// Help and version are no failure. A wrong `exec` must not look like a
 /// command that ran and exited with 2.
 fn usage(error: &clap::Error, args: &[OsString]) -> u8 {
-    let printed = error.print();
+    // It repeats the arguments.
+    let text = text::harmless(&error.render().to_string());
+    let printed = match error.use_stderr() {
+        true => io::stderr().write_all(text.as_bytes()),
+        false => io::stdout().write_all(text.as_bytes()),
+    };
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion if printed.is_ok() => 0,
         _ => {

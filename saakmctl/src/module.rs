@@ -2,7 +2,6 @@
 //! `saakmctl load` and `unload`: policies are kernel modules.
 
 use std::ffi::CString;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -10,7 +9,7 @@ use nix::kmod::{self, DeleteModuleFlags, ModuleInitFlags};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::find;
+use crate::find::{self, ModuleFile};
 use crate::host::{Host, Refused};
 use crate::kmsg::{self, Mark};
 use crate::policy::{self, Policy};
@@ -23,8 +22,8 @@ const NO_MODULES: &str = "this kernel takes no modules (CONFIG_MODULES)";
 /// `saakmctl load`
 pub fn load(host: &Host, wanted: &str, params: &[String]) -> Result<Report, Failure> {
     let before = policy::read(host)?;
-    let path = find::module_file(host, wanted)?;
-    insert(host, &before, &path, params).map(|loaded| loaded.report())
+    let file = find::module_file(host, wanted)?;
+    insert(host, &before, &file, params).map(|loaded| loaded.report())
 }
 
 /// A module that was loaded just now.
@@ -44,17 +43,14 @@ pub struct Loaded {
 pub fn insert(
     host: &Host,
     before: &[Policy],
-    path: &Path,
+    file: &ModuleFile,
     params: &[String],
 ) -> Result<Loaded, Failure> {
-    let module = find::module_name(path);
+    let (path, module) = (file.path.as_path(), file.name());
     let params = parameters(params)?;
-    let file = File::open(path).map_err(|error| {
-        Failure::new(format!("cannot open {}", path.display()), error.to_string())
-    })?;
     let old_error = host.last_error(Refused::Policy);
     let log = kmsg::mark(host);
-    if let Err(errno) = kmod::finit_module(&file, &params, ModuleInitFlags::empty()) {
+    if let Err(errno) = kmod::finit_module(&file.file, &params, ModuleInitFlags::empty()) {
         let refusal = Refusal::gather(host, errno, &module, old_error, log);
         return Err(explain_load(path, &module, errno, before, refusal));
     }
@@ -71,10 +67,14 @@ fn parameters(params: &[String]) -> Result<CString, Failure> {
                 .hint("write it as PARAM=VALUE; 'modinfo -p FILE.ko' lists those of a module")
         };
         let (name, value) = param.split_once('=').ok_or_else(|| bad("it has no '='"))?;
-        if name.is_empty() || name.contains(char::is_whitespace) {
+        if name.is_empty() || name.bytes().any(is_blank) || name.contains('"') {
             return Err(bad("it has no good name"));
         }
-        if !value.contains(char::is_whitespace) {
+        // It would go on into the next parameter.
+        if value.matches('"').count() % 2 == 1 {
+            return Err(bad("a quote in it has no end"));
+        }
+        if !value.bytes().any(is_blank) {
             words.push(param.clone());
         } else if value.contains('"') {
             return Err(bad("the kernel cannot take quotes and blanks in one value"));
@@ -83,6 +83,11 @@ fn parameters(params: &[String]) -> Result<CString, Failure> {
         }
     }
     CString::new(words.join(" ")).map_err(|_| Failure::new("bad parameter", "it holds a NUL"))
+}
+
+/// What the kernel's isspace() takes, byte by byte: also the second one of "à".
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | 9..=13 | 0xa0)
 }
 
 /// False for errors that arise before the policy's code runs: `last_error`
@@ -287,13 +292,16 @@ impl Loaded {
         let text = self
             .policies
             .iter()
-            .map(|policy| format!("{}: loaded, id {}\n", policy.name, policy.id))
+            .map(|policy| {
+                let name = text::printable(&policy.name);
+                format!("{name}: loaded, id {}\n", policy.id)
+            })
             .collect();
         let mut report = Report::new(text, "policies", json!(self.policies));
         report
             .fields
             .insert("module".into(), json!(self.policies[0].module));
-        report.fields.insert("file".into(), json!(self.path));
+        report.fields.insert("file".into(), text::path(&self.path));
         // The kernel accepts a misspelt parameter and only murmurs.
         report.warnings = self
             .log
@@ -345,14 +353,30 @@ fn ejected_namesakes(policies: &[Policy], gone: &[&Policy]) -> Vec<String> {
 }
 
 fn module_of<'a>(policies: &'a [Policy], wanted: &str) -> Result<&'a str, Failure> {
-    let found = policy::named(policies, wanted)
-        .or_else(|| policies.iter().find(|policy| policy.module == wanted))
-        .or_else(|| policy::numbered(policies, wanted))
-        .ok_or_else(|| {
-            let mut failure = policy::unknown(policies, wanted);
-            failure.hint = Some("'saakmctl list' shows what can be unloaded".into());
-            failure
-        })?;
+    let in_module = policies.iter().find(|policy| policy.module == wanted);
+    let (named, numbered) = (
+        policy::named(policies, wanted),
+        policy::numbered(policies, wanted),
+    );
+    let found = named.or(in_module).or(numbered).ok_or_else(|| {
+        policy::unknown(policies, wanted).hint("'saakmctl list' shows what can be unloaded")
+    })?;
+    // A word that is an id as well, of a policy in another module: nobody is to guess.
+    if let Some(other) = numbered.filter(|other| other.module != found.module) {
+        policy::lookup(policies, wanted)?;
+        return Err(Failure::new(
+            format!("'{wanted}' may mean two modules"),
+            format!(
+                "one is called so, and policy {wanted} is in '{}'",
+                other.module
+            ),
+        )
+        .hint(format!(
+            "say '{}' for the policy of this id, or '{}' for one in this module",
+            policy::handle(policies, other),
+            policy::handle(policies, found)
+        )));
+    }
     if found.module == "-" {
         return Err(Failure::new(
             format!("cannot unload '{wanted}'"),
@@ -363,7 +387,7 @@ fn module_of<'a>(policies: &'a [Policy], wanted: &str) -> Result<&'a str, Failur
 }
 
 fn unloaded_line(policy: &Policy) -> String {
-    let name = &policy.name;
+    let name = text::printable(&policy.name);
     match policy.threads {
         0 => format!("{name}: unloaded\n"),
         threads => format!(
@@ -430,6 +454,9 @@ mod tests {
         assert_eq!(join(&["slice"]).unwrap_err().why, "it has no '='");
         assert!(join(&["=1"]).is_err());
         assert!(join(&["a=\" "]).is_err());
+        assert!(join(&["a=\"", "b=\""]).is_err());
+        assert!(join(&["\"a=1", "b\"=1"]).is_err());
+        assert_eq!(join(&["a=à", "b=ä"]).unwrap(), "a=\"à\" b=ä");
     }
 
     #[test]
@@ -547,6 +574,21 @@ mod tests {
         }
         let failure = module_of(&policies, "nope").unwrap_err();
         assert!(failure.why.starts_with("loaded are:"), "{failure}");
+    }
+
+    #[test]
+    fn unload_guesses_no_module() {
+        let fake = FakeHost::with_policies();
+        fake.add_policy("5 1 odd 0 active 0 0 0 0");
+        fake.add_policy("6 2 lottery 0 active 0 0 0 0");
+        fake.add_policy("7 x 4 0 active 0 0 0 0");
+        let policies = policy::read(&fake.host).unwrap();
+        let failure = module_of(&policies, "1").unwrap_err();
+        assert_eq!(failure.what, "'1' may mean two policies");
+        assert_eq!(module_of(&policies, "2").unwrap(), "lottery");
+        assert_eq!(module_of(&policies, "5").unwrap(), "odd");
+        let failure = module_of(&policies, "4").unwrap_err();
+        assert_eq!(failure.what, "'4' may mean two modules");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::config::NONE;
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
 use crate::host::Host;
@@ -111,19 +112,13 @@ fn with_exits(host: &Host, mut policies: Vec<Policy>) -> Vec<Policy> {
 
 /// Columns are found by their names, so that a newer kernel may add some.
 fn parse(text: &str) -> Result<Vec<Policy>, String> {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let header: Vec<&str> = lines
-        .next()
-        .ok_or("it is empty")?
-        .split_whitespace()
-        .collect();
+    // A name on an older kernel may hold what Unicode or C call blanks and line ends.
+    let cells = |line| str::split(line, ' ').filter(|cell| !cell.is_empty());
+    let mut lines = text.split('\n').filter(|line| !line.trim().is_empty());
+    let header: Vec<&str> = cells(lines.next().ok_or("it is empty")?).collect();
     lines
         .map(|line| {
-            let row: HashMap<&str, &str> = header
-                .iter()
-                .copied()
-                .zip(line.split_whitespace())
-                .collect();
+            let row: HashMap<&str, &str> = header.iter().copied().zip(cells(line)).collect();
             parse_row(&row).map_err(|why| format!("{why} in '{line}'"))
         })
         .collect()
@@ -155,20 +150,21 @@ pub fn choose(host: &Host, wanted: &str) -> Result<Choice, Failure> {
     if FAIR_NAMES.contains(&wanted) {
         return choose_fair(host, wanted);
     }
-    // An id goes to the kernel as it is: the kernel knows best whether it is
-    // good, and the common case of a script costs no file to read.
-    if let Ok(id) = wanted.parse::<u32>() {
-        return match id {
-            0 => Err(Failure::new("no policy has the id 0", "ids start at 1")
-                .hint("'saakmctl list' shows them; 'fair' means SCHED_OTHER")),
-            id => Ok(Choice::Saakm(id)),
-        };
-    }
-    let policies = read(host)?;
-    match named(&policies, wanted) {
-        Some(policy) if policy.is_live() => Ok(Choice::Saakm(policy.id)),
-        Some(policy) => Err(closed(&policies, policy)),
-        None => Err(unknown(&policies, wanted)),
+    let id = wanted.parse::<u32>().ok();
+    let policies = match (read(host), id) {
+        (Ok(policies), _) => policies,
+        (Err(_), Some(_)) => Vec::new(),
+        (Err(failure), None) => return Err(failure),
+    };
+    match (lookup(&policies, wanted)?, id) {
+        (Some(policy), _) if policy.is_live() => Ok(Choice::Saakm(policy.id)),
+        (Some(policy), _) if policy.name == wanted => Err(closed(&policies, policy)),
+        (_, Some(0)) => Err(Failure::new("no policy has the id 0", "ids start at 1")
+            .hint("'saakmctl list' shows them; 'fair' means SCHED_OTHER")),
+        // The kernel knows best whether an id is good: that of a policy that
+        // was replaced stands for its successor.
+        (_, Some(id)) => Ok(Choice::Saakm(id)),
+        (_, None) => Err(unknown(&policies, wanted)),
     }
 }
 
@@ -181,23 +177,126 @@ pub fn named<'a>(policies: &'a [Policy], name: &str) -> Option<&'a Policy> {
         .max_by_key(|policy| (policy.is_live(), policy.id))
 }
 
+/// All by their names, each as [`named`] finds it.
+pub fn by_name(policies: &[Policy]) -> HashMap<&str, &Policy> {
+    let mut found: HashMap<&str, &Policy> = HashMap::new();
+    for policy in policies {
+        let holder = found.entry(&policy.name).or_insert(policy);
+        if (policy.is_live(), policy.id) >= (holder.is_live(), holder.id) {
+            *holder = policy;
+        }
+    }
+    found
+}
+
 /// The policy whose id was given as text.
 pub fn numbered<'a>(policies: &'a [Policy], id: &str) -> Option<&'a Policy> {
     policies.iter().find(|policy| policy.id.to_string() == id)
 }
 
+/// The policy that is meant by a name or, if none is called so, by an id. On an
+/// older kernel one may be called like the id of another: nobody is to guess then.
+pub fn lookup<'a>(policies: &'a [Policy], wanted: &str) -> Result<Option<&'a Policy>, Failure> {
+    match (named(policies, wanted), numbered(policies, wanted)) {
+        (Some(called), Some(other)) if called.id != other.id => {
+            Err(ambiguous(policies, wanted, called, other))
+        }
+        (called, other) => Ok(called.or(other)),
+    }
+}
+
 /// Finds out which loaded policy the user means, by name or id.
 pub fn find<'a>(policies: &'a [Policy], wanted: &str) -> Result<&'a Policy, Failure> {
-    named(policies, wanted)
-        .or_else(|| numbered(policies, wanted))
-        .ok_or_else(|| unknown(policies, wanted))
+    lookup(policies, wanted)?.ok_or_else(|| unknown(policies, wanted))
+}
+
+/// A word that means this policy and no other, if there is one.
+fn exact(policies: &[Policy], policy: &Policy) -> Option<String> {
+    let means_it = |word: &String| {
+        let mut meant = named(policies, word)
+            .into_iter()
+            .chain(numbered(policies, word));
+        meant.all(|found| found.id == policy.id)
+    };
+    [policy.name.clone(), policy.id.to_string()]
+        .into_iter()
+        .find(means_it)
+}
+
+fn ambiguous(policies: &[Policy], wanted: &str, called: &Policy, other: &Policy) -> Failure {
+    let say = |policy: &Policy, which: &str| match exact(policies, policy) {
+        Some(word) => format!("'{word}' for {which}"),
+        // Its module has a name as well.
+        None => format!("'saakmctl unload {}' to be rid of {which}", policy.module),
+    };
+    Failure::new(
+        format!("'{wanted}' may mean two policies"),
+        format!(
+            "one is called so (id {}), and it is the id of '{}'",
+            called.id, other.name
+        ),
+    )
+    .hint(format!(
+        "say {}, or {}",
+        say(called, "the one of this name"),
+        say(other, "the one of this id")
+    ))
 }
 
 /// What to call a policy in advice: by its name unless that means another one.
 pub fn handle(policies: &[Policy], policy: &Policy) -> String {
-    match named(policies, &policy.name) {
-        Some(found) if found.id == policy.id => policy.name.clone(),
-        _ => policy.id.to_string(),
+    exact(policies, policy).unwrap_or_else(|| policy.id.to_string())
+}
+
+/// The policy's name or id as the kernel shall get it: it takes the first policy
+/// of its list for which a word is either. Of those on their way out it knows none.
+pub fn kernel_word(policies: &[Policy], policy: &Policy) -> Result<String, Failure> {
+    let means_it = |word: &String| {
+        let id = word.parse().unwrap_or(0);
+        let mut meant = policies
+            .iter()
+            .filter(|other| other.is_live() && (other.name == *word || other.id == id));
+        // A cgroup's file takes those for no policy.
+        !matches!(word.as_str(), NONE | "-1") && meant.all(|other| other.id == policy.id)
+    };
+    [policy.name.clone(), policy.id.to_string()]
+        .into_iter()
+        .find(means_it)
+        .ok_or_else(|| {
+            let why = "the kernel takes its name, and its id, for another policy as well";
+            Failure::new(format!("no word means policy {} only", policy.id), why).hint(format!(
+                "unload it by its module: saakmctl unload {}",
+                policy.module
+            ))
+        })
+}
+
+/// Names that mean something else wherever a policy may be named.
+const RESERVED: [&str; 6] = [NONE, "all", "fair", "other", "eevdf", "-1"];
+
+/// What is wrong with a policy's name: the kernel loads none that is called so.
+pub fn name_fault(name: &str) -> Option<&'static str> {
+    const LONGEST: usize = 31;
+    let is_good = |byte: u8| byte.is_ascii_graphic() && !b"/\"\\".contains(&byte);
+    let digits = name.strip_prefix('+').unwrap_or(name);
+    let is_number = |digits: &str| {
+        let hex = digits.strip_prefix("0x").or(digits.strip_prefix("0X"));
+        digits.bytes().all(|byte| byte.is_ascii_digit())
+            || hex.is_some_and(|hex| {
+                !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+            })
+    };
+    match name {
+        "" => Some("a name has one character at least"),
+        "." | ".." => Some("that is a directory"),
+        _ if RESERVED.contains(&name) => Some("that word has another meaning"),
+        _ if name.len() > LONGEST => Some("a name has 31 characters at most"),
+        _ if name.starts_with('-') => Some("that would be an option"),
+        _ if !name.bytes().all(is_good) => {
+            Some("a name is printable ASCII without blanks, quotes, / and \\")
+        }
+        _ if is_number(digits) => Some("that would be an id"),
+        _ => None,
     }
 }
 
@@ -321,7 +420,8 @@ fn end_line(policy: &Policy) -> Option<String> {
         Some(exit) => exit.story(),
         None => "ejected; 'dmesg' may say why".to_owned(),
     };
-    Some(format!("{} (id {}) was {story}\n", policy.name, policy.id))
+    let line = format!("{} (id {}) was {story}", policy.name, policy.id);
+    Some(text::printable(&line) + "\n")
 }
 
 #[cfg(test)]
@@ -388,6 +488,125 @@ mod tests {
         }
         assert_eq!(choose("0").unwrap_err().why, "ids start at 1");
         assert_eq!(choose("old").unwrap_err().why, "it is being removed");
+    }
+
+    #[test]
+    fn a_name_goes_before_an_id_and_two_meanings_are_refused() {
+        let fake = FakeHost::with_policies();
+        fake.add_policy("5 13 odd 0 active 0 0 0 0");
+        assert_eq!(choose(&fake.host, "13"), Ok(Choice::Saakm(5)));
+        assert_eq!(choose(&fake.host, "5"), Ok(Choice::Saakm(5)));
+        fake.add_policy("6 14 odd2 0 ejected 0 0 0 0");
+        assert!(choose(&fake.host, "14")
+            .unwrap_err()
+            .what
+            .contains("takes no threads"));
+        fake.add_policy("13 x x 0 active 0 0 0 0");
+        let failure = choose(&fake.host, "13").unwrap_err();
+        assert_eq!(failure.what, "'13' may mean two policies");
+        assert_eq!(
+            failure.why,
+            "one is called so (id 5), and it is the id of 'x'"
+        );
+        let hint = "say '5' for the one of this name, or 'x' for the one of this id";
+        assert_eq!(failure.hint.unwrap(), hint);
+        let policies = read(&fake.host).unwrap();
+        let found = |word| find(&policies, word).map(|policy| policy.id).ok();
+        assert_eq!(
+            [found("5"), found("x"), found("13")],
+            [Some(5), Some(13), None]
+        );
+        let words = [5, 13].map(|id| {
+            let policy = policies.iter().find(|policy| policy.id == id).unwrap();
+            (handle(&policies, policy), kernel_word(&policies, policy))
+        });
+        let both = |word: &str| (word.to_owned(), Ok(word.to_owned()));
+        assert_eq!(words, [both("5"), both("x")]);
+    }
+
+    #[test]
+    fn policies_called_like_each_others_ids_go_by_module() {
+        let fake = FakeHost::with_policies();
+        fake.add_policy("5 6 five 0 active 0 0 0 0");
+        fake.add_policy("6 5 six 0 active 0 0 0 0");
+        let policies = read(&fake.host).unwrap();
+        let failure = find(&policies, "5").unwrap_err();
+        let hint = failure.hint.unwrap();
+        assert!(
+            hint.contains("'saakmctl unload six' to be rid of"),
+            "{hint}"
+        );
+        let failure = kernel_word(&policies, &policies[3]).unwrap_err();
+        assert!(failure.hint.unwrap().ends_with("saakmctl unload five"));
+    }
+
+    #[test]
+    fn a_name_may_hold_what_others_call_blanks() {
+        let fake = FakeHost::with_policies();
+        fake.add_policy("5 a\u{b}\u{a0}\u{2028}\rb evil 0 active 0 0 0 0");
+        let report = list(&fake.host).unwrap();
+        assert_eq!(
+            report.document()["policies"][3]["name"],
+            "a\u{b}\u{a0}\u{2028}\rb"
+        );
+        let shown = "a\\x0b\u{a0}\\u{2028}\\rb";
+        assert!(report.text.contains(shown), "{}", report.text);
+        assert!(!report.text.contains(['\u{b}', '\r', '\u{2028}']));
+    }
+
+    #[test]
+    fn the_end_of_a_policy_cannot_command_the_terminal() {
+        let fake = FakeHost::with_ejected();
+        let ends = fake.host.read("proc/saakm/ejected").unwrap();
+        let ends = ends.replace("hackbench/412", "\u{1b}[2J/412");
+        fake.write(
+            "proc/saakm/ejected",
+            &ends.replace("gave up", "gave\rup\u{9b}"),
+        );
+        let report = list(&fake.host).unwrap();
+        assert!(!report.text.contains(['\u{1b}', '\r', '\u{9b}']));
+        let exit = &report.document()["policies"][4]["exit"];
+        assert_eq!(exit["reason"], "gave\rup\u{9b}");
+    }
+
+    #[test]
+    fn names_that_the_kernel_refuses() {
+        for good in [
+            "fifo", "a1", "1a", "0x", "0xg", "rr-2", "a.b", "none2", "x+1", "...",
+        ] {
+            assert_eq!(name_fault(good), None, "{good}");
+        }
+        for bad in [
+            "",
+            ".",
+            "..",
+            "13",
+            "0",
+            "+7",
+            "007",
+            "99999999999999999999",
+            "0x1f",
+            "+0XA",
+            "-1",
+            "-x",
+            "none",
+            "all",
+            "fair",
+            "other",
+            "eevdf",
+            "a b",
+            "a\nb",
+            "a\u{1b}[2J",
+            "a\u{7f}",
+            "ü",
+            "a/b",
+            "a\"b",
+            "a\\b",
+            "a\tb",
+            "0123456789012345678901234567890x",
+        ] {
+            assert!(name_fault(bad).is_some(), "{bad}");
+        }
     }
 
     #[test]
@@ -468,6 +687,9 @@ mod tests {
         fake.add_policy("9 quitter quit2 0 ejected 0 0 0 0");
         assert_eq!(choose(&fake.host, "bad"), Ok(Choice::Saakm(8)));
         let policies = read(&fake.host).unwrap();
+        for (name, policy) in by_name(&policies) {
+            assert_eq!(named(&policies, name), Some(policy));
+        }
         let found = |wanted| find(&policies, wanted).unwrap().id;
         assert_eq!((found("bad"), found("5"), found("quitter")), (8, 5, 9));
         let handle_of = |id| handle(&policies, find(&policies, id).unwrap());

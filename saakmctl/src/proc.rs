@@ -2,7 +2,9 @@
 //! Threads as /proc shows them.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -63,19 +65,44 @@ pub fn processes(host: &Host) -> Result<Vec<i32>, Failure> {
 
 /// The threads of a process, in ascending order.
 pub fn threads_of(host: &Host, pid: i32) -> Result<Vec<i32>, Failure> {
-    numbers_in(host, &format!("proc/{pid}/task")).map_err(|error| {
-        let what = format!("cannot list the threads of process {pid}");
-        match Unread::from(error) {
-            Unread::Gone => {
-                Failure::new(what, "there is no such process").hint("'ps -e' lists the processes")
-            }
-            Unread::Failed(why) => Failure::new(what, why).hint("run it as root"),
+    numbers_in(host, &format!("proc/{pid}/task")).map_err(|error| no_threads(pid, error))
+}
+
+/// A process that was there once. Its directory in /proc stays its own when it has
+/// ended and another one has got its number.
+pub struct Process {
+    pid: i32,
+    dir: File,
+}
+
+impl Process {
+    /// Takes hold of it.
+    pub fn open(host: &Host, pid: i32) -> Result<Self, Failure> {
+        let dir = File::open(host.path(format!("proc/{pid}")));
+        let dir = dir.map_err(|error| no_threads(pid, error))?;
+        Ok(Process { pid, dir })
+    }
+
+    /// Its threads, in ascending order.
+    pub fn threads(&self, host: &Host) -> Result<Vec<i32>, Failure> {
+        let task = format!("/proc/self/fd/{}/task", self.dir.as_raw_fd());
+        numbers_in(host, &task).map_err(|error| no_threads(self.pid, error))
+    }
+}
+
+fn no_threads(pid: i32, error: io::Error) -> Failure {
+    let what = format!("cannot list the threads of process {pid}");
+    match Unread::from(error) {
+        Unread::Gone => {
+            Failure::new(what, "there is no such process").hint("'ps -e' lists the processes")
         }
-    })
+        Unread::Failed(why) => Failure::new(what, why).hint("run it as root"),
+    }
 }
 
 fn numbers_in(host: &Host, below: &str) -> io::Result<Vec<i32>> {
     let mut numbers = Vec::new();
+    // What is absolute stays so.
     for entry in std::fs::read_dir(host.path(below))? {
         if let Some(number) = entry?
             .file_name()
@@ -207,6 +234,22 @@ mod tests {
         assert_eq!(thread.command, "a) b (c)");
         assert_eq!(thread.cpu, Some(2));
         assert_eq!(thread.name, "SCHED_FIFO");
+    }
+
+    #[test]
+    fn an_ended_process_has_no_threads() {
+        let host = Host::from_env();
+        let mut sleeper = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let pid = sleeper.id() as i32;
+        let process = Process::open(&host, pid).unwrap();
+        assert_eq!(process.threads(&host).unwrap(), [pid]);
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        let failure = process.threads(&host).unwrap_err();
+        assert_eq!(failure.why, "there is no such process");
     }
 
     #[test]

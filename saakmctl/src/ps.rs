@@ -117,7 +117,7 @@ fn render(threads: &[Thread]) -> String {
                 thread.cpu.map_or_else(dash, |cpu| cpu.to_string()),
                 thread.since_ns.map_or_else(dash, text::duration),
                 thread.param.map_or_else(dash, |param| param.to_string()),
-                text::printable(&thread.command),
+                thread.command.clone(),
             ]
         })
         .collect();
@@ -159,9 +159,9 @@ mod tests {
         let report = ps(&fake.host, &[]).unwrap();
         let expected = "\
 POLICY   PID  TID  STATE    CPU      SINCE  PARAM  COMMAND
-lottery    9    9  BLOCKED    1  1 min 1 s      0  job?[2J
-fifo      20   20  RUNNING    1     1.5 ms      0  job?[2J
-fifo      20   21  READY      1      12 ns      0  job?[2J
+lottery    9    9  BLOCKED    1  1 min 1 s      0  job\\x1b[2J
+fifo      20   20  RUNNING    1     1.5 ms      0  job\\x1b[2J
+fifo      20   21  READY      1      12 ns      0  job\\x1b[2J
 ";
         assert_eq!(report.text, expected);
         assert!(report.warnings.is_empty() && report.failures.is_empty());

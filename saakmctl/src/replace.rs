@@ -2,14 +2,12 @@
 //! `saakmctl replace`: load a policy that takes the threads of another one,
 //! which goes on until the new one has agreed.
 
-use std::path::Path;
-
 use serde::Serialize;
 use serde_json::json;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::find;
+use crate::find::{self, ModuleFile};
 use crate::host::Host;
 use crate::module::{self, Loaded};
 use crate::policy::{self, Policy};
@@ -42,11 +40,12 @@ pub fn replace(
     if !old.is_live() {
         return Err(nothing_to_take(&before, old));
     }
-    let path = find::module_file(host, new)?;
-    check(&path, old)?;
-    let params = [params, &[format!("replaces={}", old.name)]].concat();
+    let word = policy::kernel_word(&before, old)?;
+    let file = find::module_file(host, new)?;
+    check(&file, old)?;
+    let params = [params, &[format!("replaces={word}")]].concat();
     let loaded =
-        module::insert(host, &before, &path, &params).map_err(|failure| goes_on(failure, old))?;
+        module::insert(host, &before, &file, &params).map_err(|failure| goes_on(failure, old))?;
     let remove = |module: &str| match keep {
         true => None,
         false => Some(module::remove(module)),
@@ -62,9 +61,10 @@ fn nothing_to_take(policies: &[Policy], old: &Policy) -> Failure {
 }
 
 /// What can be known before the kernel is asked.
-fn check(path: &Path, old: &Policy) -> Result<(), Failure> {
-    let what = format!("cannot replace '{}' with {}", old.name, path.display());
-    let module = find::module_name(path);
+fn check(file: &ModuleFile, old: &Policy) -> Result<(), Failure> {
+    let path = file.path.display();
+    let what = format!("cannot replace '{}' with {path}", old.name);
+    let module = file.name();
     if module == old.module {
         let why = format!(
             "its module is called '{module}', like the loaded one, and no two modules \
@@ -76,9 +76,9 @@ fn check(path: &Path, old: &Policy) -> Result<(), Failure> {
         )));
     }
     // What is no module at all is refused by the kernel in better words.
-    let is_module = !find::modinfo(path, "vermagic").is_empty();
+    let is_module = !file.modinfo("vermagic").is_empty();
     let takes_it = |param: &String| param.starts_with("replaces:");
-    if is_module && !find::modinfo(path, "parmtype").iter().any(takes_it) {
+    if is_module && !file.modinfo("parmtype").iter().any(takes_it) {
         return Err(Failure::new(what, "it has no parameter 'replaces'")
             .hint("define it by module_saakm_policy(), and build it for the running kernel"));
     }
@@ -158,7 +158,8 @@ fn figures(host: &Host, from: &str, to: &str) -> Option<Figures> {
 }
 
 fn line(old: &Policy, new: &Policy, figures: Option<&Figures>) -> String {
-    let line = format!("{}: replaced by {} (id {})", old.name, new.name, new.id);
+    let names = [old, new].map(|policy| text::printable(&policy.name));
+    let line = format!("{}: replaced by {} (id {})", names[0], names[1], new.id);
     match figures {
         None => format!("{line}\n"),
         Some(figures) if figures.threads == 0 => format!("{line}, it had no threads\n"),
@@ -366,15 +367,15 @@ id name number kind seconds handler cpu thread reason
     fn a_module_without_the_parameter_is_refused() {
         let fake = FakeHost::with_policies();
         let old = policy::read(&fake.host).unwrap()[1].clone();
-        let path = fake.host.path("x.ko");
-        fake.write("x.ko", "\0vermagic=6.12\0parmtype=slice:int\0");
-        let failure = check(&path, &old).unwrap_err();
+        let check = |text| {
+            fake.write("cwd/x.ko", text);
+            check(&find::module_file(&fake.host, "x.ko").unwrap(), &old)
+        };
+        let failure = check("\0vermagic=6.12\0parmtype=slice:int\0").unwrap_err();
         assert_eq!(failure.why, "it has no parameter 'replaces'");
         let good = "\0vermagic=6.12\0parmtype=slice:int\0parmtype=replaces:charp\0";
-        fake.write("x.ko", good);
-        assert_eq!(check(&path, &old), Ok(()));
-        fake.write("x.ko", "no module");
-        assert_eq!(check(&path, &old), Ok(()));
+        assert_eq!(check(good), Ok(()));
+        assert_eq!(check("no module"), Ok(()));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde_json::{json, Map, Value};
 
 use crate::failure::{Failure, EXIT_FAILURE};
+use crate::text;
 
 /// The answer of a command that ran to its end, perhaps not for every thread.
 #[derive(Debug, Default)]
@@ -55,19 +56,19 @@ impl Report {
 
     /// Prints for people: results on stdout, complaints on stderr.
     pub fn print_text(&self) -> u8 {
-        let written = write_all(io::stdout(), &self.text);
+        let written = write_all(io::stdout(), &text::harmless(&self.text));
         for warning in &self.warnings {
-            eprintln!("saakmctl: warning: {warning}");
+            complain(&format!("warning: {}", text::printable(warning)));
         }
         for failure in &self.failures {
-            eprintln!("saakmctl: {failure}");
+            complain(&failure.to_string());
         }
         self.status_after(written)
     }
 
     /// Prints for programs: one document.
     pub fn print_json(&self, to: impl Write) -> u8 {
-        let written = write_all(to, &format!("{:#}\n", self.document()));
+        let written = write_all(to, &text::plain_json(&format!("{:#}\n", self.document())));
         self.status_after(written)
     }
 
@@ -75,11 +76,16 @@ impl Report {
         match written {
             Ok(()) => self.status(),
             Err(error) => {
-                eprintln!("saakmctl: cannot write the result: {error}");
+                complain(&format!("cannot write the result: {error}"));
                 self.status().max(EXIT_FAILURE)
             }
         }
     }
+}
+
+/// Not eprintln: that dies of an unwritable stderr, and the exit status with it.
+pub fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "saakmctl: {text}");
 }
 
 fn write_all(mut to: impl Write, text: &str) -> io::Result<()> {

@@ -8,8 +8,11 @@ use serde_json::json;
 use crate::attr::{self, Request};
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::proc;
+use crate::proc::Process;
 use crate::report::Report;
+
+/// Rounds over the threads of a process, which may start new ones for ever.
+const MOST_ROUNDS: u32 = 1_000;
 
 /// Gives each of `pids` to the policy; goes on after a failure.
 pub fn set(host: &Host, request: &Request, pids: &[i32], all_tasks: bool) -> Report {
@@ -48,12 +51,16 @@ fn set_process(
     changed: &mut BTreeSet<i32>,
     failures: &mut Vec<Failure>,
 ) {
+    let process = match Process::open(host, pid) {
+        Ok(process) => process,
+        Err(failure) => return failures.push(failure),
+    };
     let mut seen = BTreeSet::new();
-    loop {
-        let tids = match proc::threads_of(host, pid) {
+    for _ in 0..MOST_ROUNDS {
+        let tids = match process.threads(host) {
             Ok(tids) => tids,
             // It ended between two rounds.
-            Err(_) if !seen.is_empty() && attr::is_gone(host, pid) => return,
+            Err(_) if !seen.is_empty() => return,
             Err(failure) => return failures.push(failure),
         };
         let fresh: Vec<i32> = tids.into_iter().filter(|tid| seen.insert(*tid)).collect();
@@ -69,6 +76,11 @@ fn set_process(
             }
         }
     }
+    let why = "it starts threads faster than they can be changed";
+    failures.push(
+        Failure::new(format!("cannot change all threads of process {pid}"), why)
+            .hint(format!("stop it meanwhile: kill -STOP {pid}")),
+    );
 }
 
 #[cfg(test)]
@@ -104,6 +116,34 @@ mod tests {
             json!([10, 11, 12, 13, 14, 15])
         );
         assert_eq!(report.status(), 0);
+    }
+
+    #[test]
+    fn who_got_the_number_of_a_process_that_ended_is_left_alone() {
+        let fake = process(&[10, 11]);
+        let report = set_with(&fake.host, &[10], true, |tid| {
+            if tid == 11 {
+                std::fs::remove_dir_all(fake.host.path("proc/10")).unwrap();
+                add_thread(&fake, 12);
+            }
+            Ok(())
+        });
+        assert_eq!(report.document()["threads"], json!([10, 11]));
+        assert_eq!(report.status(), 0);
+    }
+
+    #[test]
+    fn who_starts_threads_for_ever_does_not_keep_us() {
+        let fake = process(&[10]);
+        let report = set_with(&fake.host, &[10], true, |tid| {
+            add_thread(&fake, tid + 1);
+            Ok(())
+        });
+        assert!(report.failures[0]
+            .why
+            .starts_with("it starts threads faster"));
+        let changed = report.document()["threads"].as_array().unwrap().len();
+        assert_eq!(changed, MOST_ROUNDS as usize);
     }
 
     #[test]

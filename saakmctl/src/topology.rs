@@ -88,7 +88,7 @@ fn render_below(topology: &Topology, cpus: &[u32], depth: usize, indent: &str, o
             ("├─ ", "│  ")
         };
         let label = match level {
-            Some(level) => format!("{} {}", level.kind, level.span),
+            Some(level) => text::printable(&format!("{} {}", level.kind, level.span)),
             None => format!("cpu {}", members[0]),
         };
         out.push_str(&format!("{indent}{branch}{label}\n"));

@@ -266,6 +266,119 @@ fn load_refuses_before_it_asks_the_kernel() {
 }
 
 #[test]
+fn load_trusts_no_directory_that_it_happens_to_be_in() {
+    let root = machine();
+    for file in ["policies/fifo/fifo.ko", "fifo/fifo.ko", "fifo.ko"] {
+        write(root.path(), &format!("home/{file}"), "");
+    }
+    let run = |args: &[&str]| {
+        let mut command = command(root.path());
+        command.args(args).current_dir(root.path().join("home"));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        stderr(&output)
+    };
+    write(
+        root.path(),
+        "home/saakm.toml",
+        "[[policy]]\nname = \"rr\"\nfile = \"fifo.ko\"\n",
+    );
+    write(root.path(), "home/policies/rr/rr.ko", "");
+    write(root.path(), "home/two.toml", "[[policy]]\nname = \"rr\"\n");
+    for args in [
+        &["load", "fifo"] as &[&str],
+        &["replace", "fifo", "rr"],
+        &["apply", "two.toml"],
+    ] {
+        let text = run(args);
+        assert!(text.contains("cannot find policy"), "{args:?}: {text}");
+        assert!(text.contains("not looked up here"), "{args:?}: {text}");
+    }
+    assert!(
+        run(&["apply", "saakm.toml"]).contains("line 3: the file 'fifo.ko' is no absolute path")
+    );
+    // What is named as a file is taken.
+    assert!(run(&["load", "./fifo.ko", "slice"]).contains("it has no '='"));
+    assert!(run(&["load", "fifo.ko", "slice"]).contains("it has no '='"));
+}
+
+/// Runs it as a program that is setuid or setgid root would be run by another user.
+fn with_more_rights_than_its_caller(root: &Path, args: &[&str], real: u32) -> Option<Output> {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: geteuid cannot fail and touches nothing.
+    if unsafe { libc::geteuid() } != 0 {
+        return None;
+    }
+    let mut command = command(root);
+    // SAFETY: setresgid(2) may be called between fork and exec.
+    unsafe {
+        command.pre_exec(move || match libc::setresgid(real, 0, 0) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
+    Some(command.args(args).output().unwrap())
+}
+
+#[test]
+fn setuid_is_refused() {
+    let root = machine();
+    for (args, status) in [(&["list"] as &[&str], 1), (&["exec", "fair", "true"], 125)] {
+        let Some(output) = with_more_rights_than_its_caller(root.path(), args, 65534) else {
+            return;
+        };
+        assert_eq!(output.status.code(), Some(status));
+        assert!(stderr(&output).contains("setuid"), "{output:?}");
+        let output = with_more_rights_than_its_caller(root.path(), args, 0).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
+#[test]
+fn an_argument_cannot_command_the_terminal() {
+    let output = saakmctl(machine().path(), &["\u{1b}[2J\u{9b}"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    assert!(text.contains(r"\x1b[2J\u{9b}"), "{text}");
+    assert!(!text.contains(['\u{1b}', '\u{9b}']), "{text}");
+}
+
+#[test]
+fn a_file_may_have_a_name_that_is_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let root = machine();
+    let file = root.path().join(OsStr::from_bytes(b"\xff.toml"));
+    std::fs::write(&file, "").unwrap();
+    let mut command = command(root.path());
+    let output = command
+        .args(["apply", "--check", "--json"])
+        .arg(&file)
+        .output();
+    let document: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    assert!(document["file"]
+        .as_str()
+        .unwrap()
+        .ends_with("\u{fffd}.toml"));
+}
+
+#[test]
+fn an_unwritable_stderr_is_no_crash() {
+    let root = machine();
+    let full = || {
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap()
+    };
+    for (args, status) in [(&["eject", "nope"] as &[&str], 1), (&["set"], 2)] {
+        let mut command = command(root.path());
+        let output = command.args(args).stderr(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+    }
+}
+
+#[test]
 fn a_closed_pipe_and_a_full_disk_are_no_panic() {
     let root = machine();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full");

@@ -75,6 +75,9 @@ def test_a_mistake_names_its_line_and_changes_nothing(guest, apply):
         ('[[assign]]\nunit = "x.service"\npolicy = "rr"\n', "line 6: x.service belongs to systemd"),
         ('[[policy]]\nname = "nobody"\n', "line 6: cannot find policy 'nobody'"),
         ("[[assign]\n", "line 5: "),
+        ('[[policy]]\nname = "13"\n', "line 6: no policy can be called '13': that would be an id"),
+        ('[[policy]]\nname = "a\\u001b[2J"\n', r"line 6: no policy can be called 'a\x1b[2J': a name is"),
+        ('[[policy]]\nname = "a"\nfile = "a.ko"\n', "line 7: the file 'a.ko' is no absolute path"),
     ]
     for more, why in wrong:
         refused = apply(policy(guest, "rr") + more)
