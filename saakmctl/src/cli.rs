@@ -124,7 +124,7 @@ The file:
   policy = \"rr\"                          # one of the above, or \"none\"
 
 A name has 1 to 31 printable ASCII characters, no blanks, quotes, / or \\; it is no number
-and none of 'none', 'all', 'fair', 'other', 'eevdf'. A file has an absolute path.
+and none of 'none', 'all', 'fair', 'other'. A file has an absolute path.
 A mistake anywhere, and nothing is done. Policies that are loaded already stay as they
 are; what is not in the file stays as it is. Units that start later and users who log
 in later are assigned then, by /etc/saakm.toml only.";

@@ -272,7 +272,7 @@ pub fn kernel_word(policies: &[Policy], policy: &Policy) -> Result<String, Failu
 }
 
 /// Names that mean something else wherever a policy may be named.
-const RESERVED: [&str; 6] = [NONE, "all", "fair", "other", "eevdf", "-1"];
+const RESERVED: [&str; 5] = [NONE, "all", "fair", "other", "-1"];
 
 /// What is wrong with a policy's name: the kernel loads none that is called so.
 pub fn name_fault(name: &str) -> Option<&'static str> {
@@ -593,7 +593,6 @@ mod tests {
             "all",
             "fair",
             "other",
-            "eevdf",
             "a b",
             "a\nb",
             "a\u{1b}[2J",

@@ -17,7 +17,7 @@ from .support import run_ok
 
 EVENTS = "/sys/kernel/debug/recorder/events"
 STATES = ["NOT_QUEUED", "READY", "RUNNING", "READY_TICK", "BLOCKED", "MIGRATING", "TERMINATED"]
-CHOICE, SYNC, EXEC, OUSTED, YIELD, TICK = (1 << n for n in range(6))
+CHOICE, SYNC, EXEC, OUSTED, YIELD, TICK, FORK, FORCED = (1 << n for n in range(8))
 THREADS, CORES, SCHEDULE, POLICY = 1, 2, 4, 8
 
 
@@ -91,6 +91,7 @@ _LIFE: dict[str, dict[str, str]] = {
     "new": {"new_end": "ready"},
     "ready": {
         "wakeup_preempt": "ready",
+        "moved": "ready",
         "running": "running",
         "attr_changed": "ready",
         "setparam_attr": "ready",
@@ -120,14 +121,16 @@ _LIFE: dict[str, dict[str, str]] = {
 
 # Flags that an event may carry at all.
 _FLAGS: dict[str, int] = {
-    "new_prepare": CHOICE | SYNC,
-    "new_place": CHOICE | SYNC,
-    "new_end": CHOICE | SYNC,
+    "new_prepare": CHOICE | SYNC | FORK,
+    "new_place": CHOICE | SYNC | FORK,
+    "new_end": CHOICE | SYNC | FORK,
+    "wakeup_preempt": CHOICE | SYNC | FORK | OUSTED,
+    "moved": 0,
     "unblock_prepare": CHOICE | SYNC | EXEC,
     "unblock_place": CHOICE | SYNC | OUSTED,
     "unblock_end": CHOICE | SYNC | OUSTED,
-    "requeue": YIELD | TICK,
-    "block": OUSTED | YIELD,
+    "requeue": YIELD | TICK | FORCED,
+    "block": OUSTED | YIELD | FORCED,
     "yield": YIELD,
 }
 

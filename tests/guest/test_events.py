@@ -3,7 +3,7 @@
 
 import pytest
 
-from .recorder import CHOICE, OUSTED, SYNC, TICK, YIELD, Record, expect, names, record, times
+from .recorder import CHOICE, FORK, OUSTED, STATES, SYNC, TICK, YIELD, Record, expect, names, record, times
 
 
 @pytest.fixture
@@ -29,6 +29,10 @@ def test_fork_asks_where_and_places_the_child(life):
     _ends_well(child)
     expect(names(child)[:4] == ["new_prepare", "new_place", "new_end", "running"], "a birth", child)
     expect(child[0].flags & CHOICE, "SAAKM_EV_CHOICE in new_prepare", child)
+    born = [e for e in child if e.name in ("new_prepare", "new_place", "new_end")]
+    expect(all(e.flags & FORK for e in born), "SAAKM_EV_FORK until it runs", child)
+    expect(not any(e.flags & FORK for e in child if e not in born + [e for e in child if e.name == "wakeup_preempt"]),
+           "no SAAKM_EV_FORK afterwards", child)
     expect(times(child, "setparam_attr") == 0, "no setparam_attr for a fork", child)
 
 
@@ -128,6 +132,19 @@ def test_sync_wakeup_is_told(guest, program):
     events = found.of("reader")
     synced = times(events, "unblock_place", lambda e: e.flags & SYNC)
     expect(synced > 0, "SAAKM_EV_SYNC", events)
+    asked = [(before, e) for before, e in zip(events, events[1:])
+             if e.name == "wakeup_preempt" and before.name == "unblock_end"]
+    expect(all(e.flags == before.flags for before, e in asked), "the same flags in wakeup_preempt", events)
+
+
+def test_a_thread_that_is_stolen_is_told(guest, program):
+    """Six hogs start on one CPU; the others steal: each time the thread comes from where it waited."""
+    found = record(guest, f"{program('spread_out')} 6", "steal=Y")
+    moves = found.only("moved")
+    expect(moves, "moved, for CPUs that run dry", found.events)
+    for move in moves:
+        expect(move.prev_cpu != move.core, "from another core", [move])
+        expect(move.state == STATES.index("MIGRATING"), "in the state MIGRATING", [move])
 
 
 def test_waker_and_previous_cpu_are_told(guest, program):

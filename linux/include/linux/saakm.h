@@ -198,7 +198,7 @@ struct saakm_module_routines {
 	 * Both belong to this policy and @woken is READY here. True asks for
 	 * an election. Default: no. Between two policies the one that comes
 	 * first in /proc/saakm/policies preempts. The flags of how @woken came
-	 * are still in its event (SAAKM_EV_SYNC, FORK, CHOICE).
+	 * are still there: saakm_task_flags() (SAAKM_EV_SYNC, FORK, CHOICE).
 	 */
 	bool (*wakeup_preempt)(struct saakm_policy *policy,
 			       struct task_struct *running,
@@ -674,6 +674,12 @@ static inline void *saakm_task_data(const struct task_struct *task)
 static inline u32 saakm_task_param(const struct task_struct *task)
 {
 	return task->saakm.param;
+}
+
+/* enum saakm_event_flags of the event about the thread, or of how it came here. */
+static inline unsigned int saakm_task_flags(const struct task_struct *task)
+{
+	return task->saakm.event.flags;
 }
 
 /* CPU time that the thread has used, in ns; exact in [R] events about it. */

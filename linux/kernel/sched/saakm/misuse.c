@@ -24,7 +24,7 @@ static const char *saakm_inconsistent(const struct saakm_policy *policy)
 }
 
 /* Names are words of commands and files, beside numbers and these. */
-static const char * const saakm_reserved[] = { "none", "fair", "all" };
+static const char * const saakm_reserved[] = { "none", "all", "fair", "other" };
 
 /* What is wrong with the name, or NULL. */
 static const char *saakm_bad_name(const char *name)
@@ -43,7 +43,7 @@ static const char *saakm_bad_name(const char *name)
 	if (!kstrtol(name, 0, &number))
 		return "is no number: an id would be meant";
 	if (match_string(saakm_reserved, ARRAY_SIZE(saakm_reserved), name) >= 0)
-		return "is not none, fair or all";
+		return "is not none, all, fair or other";
 	return NULL;
 }
 

@@ -125,8 +125,9 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 /* sched_setattr() */
 
 /*
- * The policy that @p shall be in, held by saakm_get() so that it cannot go away.
- * An error leaves its sentence in last_error.
+ * The policy that @p shall be in, held by saakm_get() so that it cannot go away;
+ * NULL if @p keeps its policy and has just left it. An error leaves its sentence
+ * in last_error.
  */
 static struct saakm_policy *saakm_find_target(const struct saakm_setsched *s,
 					      struct task_struct *p)
@@ -134,12 +135,14 @@ static struct saakm_policy *saakm_find_target(const struct saakm_setsched *s,
 	struct saakm_policy *policy;
 
 	guard(rcu)();
-	policy = s->keep ? saakm_policy_by_id(s->id) : saakm_joinable(s->id);
-	/* A member that keeps its policy does not join it. */
-	if (policy && s->keep && READ_ONCE(p->saakm.policy) == policy) {
-		saakm_get(policy);
+	if (s->keep) {
+		/* Ejected, or being replaced: it does not join now. */
+		policy = READ_ONCE(p->saakm.policy);
+		if (policy)
+			saakm_get(policy);
 		return policy;
 	}
+	policy = saakm_joinable(s->id);
 	if (policy && saakm_exit_kind(policy))
 		return ERR_PTR(saakm_refuse(-EOWNERDEAD,
 					    "sched_setattr: policy %s was ejected (%s): %s",
@@ -188,8 +191,8 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 	s->id = full.sched_saakm_policy;
 	s->param = full.sched_saakm_param;
 	policy = saakm_find_target(s, p);
-	if (IS_ERR(policy))
-		return PTR_ERR(policy);
+	if (IS_ERR_OR_NULL(policy))
+		return PTR_ERR_OR_ZERO(policy);
 	s->held = policy;
 	ret = saakm_may_join(policy, p, &full, user, s->keep);
 	if (ret)
@@ -225,6 +228,8 @@ int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 {
 	struct saakm_policy *target = s->target;
 
+	if (s->keep && p->saakm.policy != target)
+		return -EAGAIN;
 	if (!target)
 		return 0;
 	if (p->saakm.policy != target && (READ_ONCE(target->dying) || READ_ONCE(target->successor)))
@@ -233,8 +238,7 @@ int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 	if (READ_ONCE(p->__state) == TASK_DEAD)
 		return -ESRCH;
 	if ((s->same && (p->saakm.id != s->id || p->saakm.param != s->param)) ||
-	    (p->saakm.policy != target &&
-	     (s->keep || (target->own->task_size && !s->data))))
+	    (p->saakm.policy != target && target->own->task_size && !s->data))
 		return -EAGAIN;
 	return 0;
 }

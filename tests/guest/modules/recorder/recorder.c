@@ -199,11 +199,22 @@ static void rec_tick(struct saakm_policy *policy, struct process_event *pe,
 		change_state(pe->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
+/* prev_cpu says where it was. */
+static void rec_moved(struct saakm_policy *policy, struct process_event *pe,
+		      struct core_event *from, struct core_event *core)
+{
+	struct process_event told = *pe;
+
+	told.prev_cpu = from->id;
+	record_locked("moved", &told, core);
+}
+
 static bool rec_wakeup_preempt(struct saakm_policy *policy, struct task_struct *running,
 			       struct task_struct *woken)
 {
 	struct process_event pe = {
 		.task = woken, .data = saakm_task_data(woken), .prev_cpu = running->pid,
+		.flags = saakm_task_flags(woken),
 	};
 
 	record_thread("wakeup_preempt", &pe, task_cpu(woken));
@@ -278,8 +289,11 @@ static void rec_setparam_attr(struct saakm_policy *policy, struct process_event 
 static void rec_getparam_attr(struct saakm_policy *policy, struct process_event *pe,
 			      struct sched_attr *attr)
 {
+	struct recorder_task *data = pe->data;
+
 	record(GROUP_POLICY, "getparam_attr", -1);
-	attr->sched_runtime = SHOWN_RUNTIME;
+	/* Nobody sees it: the thread's data are there, and are the recorder's. */
+	attr->sched_runtime = READ_ONCE(data->seen) == UINT_MAX ? 0 : SHOWN_RUNTIME;
 }
 
 static const struct saakm_module_routines recorder_routines = {
@@ -296,6 +310,7 @@ static const struct saakm_module_routines recorder_routines = {
 	.running		= rec_running,
 	.attr_changed		= rec_attr_changed,
 	.terminate		= rec_terminate,
+	.moved			= rec_moved,
 	.wakeup_preempt		= rec_wakeup_preempt,
 	.schedule		= rec_schedule,
 	.newly_idle		= rec_newly_idle,
