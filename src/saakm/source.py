@@ -3,16 +3,18 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-from . import paths
+from . import cache, paths
 from .errors import SaakmError
+from .files import read_json, write_text
 from .locks import locked
 from .progress import meter
-from .sync import owned_files
+from .sync import forget, notes_are_damaged, owned_files
 
 TARBALL = Path("/usr/src/linux-source-6.12.tar.xz")
 SERIES = "6.12"
@@ -33,9 +35,15 @@ def default_tree() -> tuple[str, Path]:
     key = _tarball_hash()[:12]
     tree = paths.TREES / key / "linux"
     with locked(paths.TREES / key / "lock"):
-        if not (tree.parent / "unpacked").exists():
+        unpacked = tree.parent / "unpacked"
+        # Without the notes nobody knows which files are Linux's.
+        if not unpacked.exists() or notes_are_damaged(tree):
+            unpacked.unlink(missing_ok=True)
+            forget(tree)
             _unpack(tree)
-            (tree.parent / "unpacked").touch()
+            # All of it on the disk first: it is not looked at again.
+            os.sync()
+            unpacked.touch()
     check_series(tree)
     return key, tree
 
@@ -46,7 +54,9 @@ def copied_tree(source: Path) -> tuple[str, Path]:
     check_series(source)
     key = "dir-" + hashlib.sha256(str(source).encode()).hexdigest()[:12]
     tree = paths.TREES / key / "linux"
-    tree.mkdir(parents=True, exist_ok=True)
+    cache.make(tree)
+    if notes_are_damaged(tree):
+        forget(tree)  # then all is fetched again
     exclude = [f"--exclude={pattern}" for pattern in _BUILT]
     exclude += [f"--exclude=/{name}" for name in sorted(owned_files(tree))]
     with locked(paths.TREES / key / "lock"), meter(f"copying {source}"):
@@ -80,14 +90,13 @@ def _tarball_hash() -> str:
     stat = TARBALL.stat()
     mark = [stat.st_size, stat.st_mtime_ns]
     memo = paths.TREES / "tarball.json"
-    if memo.exists():
-        seen = json.loads(memo.read_text())
-        if seen["mark"] == mark:
-            return seen["sha256"]
+    seen = read_json(memo)
+    if seen.get("mark") == mark and re.fullmatch("[0-9a-f]{64}", str(seen.get("sha256"))):
+        return seen["sha256"]
     with TARBALL.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    paths.TREES.mkdir(parents=True, exist_ok=True)
-    memo.write_text(json.dumps({"mark": mark, "sha256": digest}))
+    cache.make(paths.TREES)
+    write_text(memo, json.dumps({"mark": mark, "sha256": digest}))
     return digest
 
 
