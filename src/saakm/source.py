@@ -13,6 +13,7 @@ from . import cache, paths
 from .errors import SaakmError
 from .files import read_json, write_text
 from .locks import locked
+from .process import run_logged
 from .progress import meter
 from .sync import forget, notes_are_damaged, owned_files
 
@@ -55,12 +56,13 @@ def copied_tree(source: Path) -> tuple[str, Path]:
     key = "dir-" + hashlib.sha256(str(source).encode()).hexdigest()[:12]
     tree = paths.TREES / key / "linux"
     cache.make(tree)
-    if notes_are_damaged(tree):
-        forget(tree)  # then all is fetched again
-    exclude = [f"--exclude={pattern}" for pattern in _BUILT]
-    exclude += [f"--exclude=/{name}" for name in sorted(owned_files(tree))]
     with locked(paths.TREES / key / "lock"), meter(f"copying {source}"):
-        subprocess.run(["rsync", "-a", "--delete", *exclude, f"{source}/", f"{tree}/"], check=True)
+        if notes_are_damaged(tree):
+            forget(tree)  # then all is fetched again
+        exclude = [f"--exclude={pattern}" for pattern in _BUILT]
+        exclude += [f"--exclude=/{name}" for name in sorted(owned_files(tree))]
+        command = ["rsync", "-a", "--delete", *exclude, f"{source}/", f"{tree}/"]
+        run_logged(command, paths.LOGS / "copy.log", f"copying {source}")
     return key, tree
 
 
