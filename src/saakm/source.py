@@ -20,6 +20,8 @@ from .sync import forget, notes_are_damaged, owned_files
 TARBALL = Path("/usr/src/linux-source-6.12.tar.xz")
 SERIES = "6.12"
 _CHUNK = 1 << 20
+# What it takes on the disk, as a multiple of the tarball.
+_GROWS = 12
 # What an in-tree build leaves behind, and make O= would refuse.
 _BUILT = [".git/", "*.o", "*.ko", "*.cmd", "*.a", "*.mod", "/.config", "/vmlinux"]
 _BUILT += ["/include/config/", "/include/generated/", "/arch/*/include/generated/"]
@@ -102,8 +104,20 @@ def _tarball_hash() -> str:
     return digest
 
 
+def _refuse_full_disk(place: Path) -> None:
+    """Before tar complains of each of 80,000 files."""
+    needed, free = TARBALL.stat().st_size * _GROWS, shutil.disk_usage(place).free
+    if free < needed:
+        raise SaakmError(
+            f"cannot unpack {TARBALL}",
+            f"{place} has {free / 2**30:.1f} GiB free, and this takes {needed / 2**30:.1f} GiB",
+            "free space, or give another disk in SAAKM_CACHE; saakm doctor says what all builds take",
+        )
+
+
 def _unpack(tree: Path) -> None:
     shutil.rmtree(tree, ignore_errors=True)
+    _refuse_full_disk(tree.parent)
     tree.mkdir(parents=True)
     command = ["tar", "-xJf", "-", "--strip-components=1", "-C", str(tree)]
     size_mb = TARBALL.stat().st_size / _CHUNK

@@ -13,7 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from saakm import accel, cache, cli, exchange, files, initramfs, kernel, modules, paths, process, source
+from saakm import (
+    accel,
+    cache,
+    cli,
+    exchange,
+    files,
+    initramfs,
+    kernel,
+    modules,
+    paths,
+    process,
+    source,
+)
 from saakm.commands import clean, run
 from saakm.errors import SaakmError
 from saakm.kernel import Kernel
@@ -205,6 +217,15 @@ def test_a_build_that_fills_the_disk_says_so(place):
     with pytest.raises(SaakmError) as error:
         process.run_logged(["sh", "-c", "echo ld: No space left on device; exit 1"], place / "log", "the build")
     assert error.value.next_step.startswith("free space")
+
+
+def test_a_disk_that_is_too_small_is_refused_before_tar_runs(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "TARBALL", tmp_path / "tarball")
+    (tmp_path / "tarball").write_bytes(b"x" * 1000)
+    monkeypatch.setattr(source.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 5}))
+    with pytest.raises(SaakmError, match="cannot unpack") as error:
+        source.default_tree()
+    assert "GiB free" in error.value.why
 
 
 # --- files that are whole or not there ---

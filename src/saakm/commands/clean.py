@@ -20,7 +20,12 @@ def clean(
         typer.Option("--all", help=f"The whole {paths.CACHE}: sources and compiler cache too."),
     ] = False,
 ) -> None:
-    """Remove builds from the cache; the next build starts anew."""
+    """Remove builds from the cache; the next build starts anew.
+
+    The cache is ~/.cache/saakm, or the directory that SAAKM_CACHE names: an absolute path, not below
+    /tmp or what else a guest has of its own. It is marked by a file CACHEDIR.TAG. A directory
+    without that mark is not touched, nor one in which a guest runs or something is built.
+    """
     victims = _victims(everything)
     if victims:
         _refuse_what_is_not_ours()
@@ -68,10 +73,13 @@ def _refuse_while_in_use() -> None:
 
 def _remove(path: Path) -> None:
     """A link goes, what it leads to stays."""
-    if path.is_symlink() or not path.is_dir():
-        path.unlink()
-    else:
-        shutil.rmtree(path)
+    try:
+        if path.is_symlink() or not path.is_dir():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
+    except OSError as error:
+        raise SaakmError(f"cannot remove {path}", str(error), "mend that, then the same again") from error
 
 
 def _disk_usage(path: Path) -> int:
