@@ -64,4 +64,5 @@ def _look(product: Path) -> list[int] | None:
         stat = product.stat()
     except OSError:
         return None
-    return [stat.st_size, stat.st_mtime_ns]
+    # Whole seconds: archives of the cache keep no more.
+    return [stat.st_size, int(stat.st_mtime)]
