@@ -115,10 +115,10 @@ def _configure_if_changed(tree: Path, build: Path, files: list[Path], jobs: int 
 
 def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
     counts = paths.BUILD / "steps.json"
-    known = {**_DEFAULT_STEPS, **_counted(counts)}
+    usual = (_DEFAULT_STEPS | _counted(counts))[config]
     # How much an incremental build has to do, only make knows: no total then.
     first = not (build / "vmlinux.o").exists()
-    with meter(f"building the {config} kernel", known[config] if first else None) as progress:
+    with meter(f"building the {config} kernel", usual if first else None) as progress:
 
         def step(line: str) -> None:
             if match := _STEP.match(line):
@@ -132,9 +132,8 @@ def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
             env=environment(),
             on_line=step,
         )
-        if first and progress.done > known[config] / 2:  # half of it could be an interrupted build
-            known[config] = int(progress.done)
-            write_text(counts, json.dumps(known))
+        if first and progress.done > usual / 2:  # half of it could be an interrupted build
+            write_text(counts, json.dumps(_counted(counts) | {config: int(progress.done)}))
 
 
 def _counted(counts: Path) -> dict[str, int]:

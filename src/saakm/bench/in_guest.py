@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from .. import cache
 from ..cost.target import find_target
 from ..exchange import new_exchange
 from ..kernel import Kernel, build_kernel
@@ -31,6 +32,7 @@ class InGuest:
 
     def __init__(self, vm: VmOptions, policies: Iterable[str], patches_code: bool):
         """`patches_code`: sched_ext will come and go while the CPUs are busy."""
+        cache.refuse_hidden()
         self.built = _build(vm.config)
         self.kernel = hash_of(self.built.vmlinux)
         self._vm, self._patches_code = vm, patches_code
