@@ -13,8 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import paths
+from . import cache, paths
 from .errors import SaakmError
+from .files import read_json, write_text
 from .qemu import ONE_THREAD, QEMU, qemu_version, threads_patch_safely
 
 PROBE_SECONDS = 5.0
@@ -53,12 +54,12 @@ def _kvm_or_tcg(wish: str, vmlinux: Path) -> str:
 def probe(vmlinux: Path) -> tuple[bool, str]:
     """Whether KVM boots a kernel, and why not. Remembered for this QEMU and these kernels."""
     key = f"{qemu_version()} on {platform.release()}, {_identity(vmlinux)}"
-    memo = json.loads(_MEMO.read_text()) if _MEMO.exists() else {}
-    if key not in memo:
-        memo = {key: _boot(vmlinux)}
-        _MEMO.parent.mkdir(parents=True, exist_ok=True)
-        _MEMO.write_text(json.dumps(memo))
-    works, why = memo[key]
+    match read_json(_MEMO).get(key):
+        case [bool(works), str(why)]:
+            return works, why
+    works, why = _boot(vmlinux)
+    cache.make(_MEMO.parent)
+    write_text(_MEMO, json.dumps({key: [works, why]}))
     return works, why
 
 

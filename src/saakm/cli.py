@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """The command line: one module a command in saakm.commands."""
 
+import contextlib
 import signal
 import sys
 
 import typer
 
+from . import cache
 from .commands import (
     bench,
     build,
@@ -59,10 +61,22 @@ def main() -> None:
     # As an ordinary exit, so that guests end and their directories go.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
+        cache.refuse_unusable()
         app(prog_name="saakm")
     except SaakmError as error:
-        sys.stdout.flush()
-        print(f"saakm: {error}", file=sys.stderr)
-        sys.exit(error.status)
+        _fail(error)
+    except OSError as error:
+        refusal = cache.explain(error)
+        if not refusal:
+            raise
+        _fail(refusal)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _fail(error: SaakmError) -> None:
+    # A full disk may refuse these as well, and the sentence must still come.
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    print(f"saakm: {error}", file=sys.stderr)
+    sys.exit(error.status)

@@ -3,10 +3,11 @@
 
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import paths
+from . import cache, paths
 from .errors import SaakmError
 from .locks import locked
 from .process import run_logged
@@ -30,11 +31,13 @@ def build(crate: Crate) -> Path:
     root = paths.CACHE / "peers"
     place = root / f"{crate.name}-{crate.version}"
     program = place / "bin" / (crate.program or crate.name)
-    root.mkdir(parents=True, exist_ok=True)
+    cache.make(root)
     # One at a time: they share what they are built from.
     with locked(root / "crates.lock"):
         if not program.exists():
             _refuse_without(crate)
+            print(f"saakm: building {crate.name} {crate.version} from its source, once; this takes minutes",
+                  file=sys.stderr)
             _install(crate, place, root / "target")
     return program
 
@@ -42,7 +45,7 @@ def build(crate: Crate) -> Path:
 def _install(crate: Crate, place: Path, target: Path) -> None:
     command = ["cargo", "install", "--locked", "--version", f"={crate.version}",
                "--root", str(place), *crate.options, crate.name]
-    with meter(f"building {crate.name} {crate.version}, once: minutes") as progress:
+    with meter(f"building {crate.name} {crate.version}") as progress:
 
         def step(line: str) -> None:
             if match := _COMPILING.match(line):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import initramfs, monitor
 from .errors import GuestDied, SaakmError
+from .exchange import drop_exchange, new_exchange
 from .gdb.running import announce, hold
 from .kernel import build_kernel
 from .modules import build_modules, build_saakmctl
@@ -21,7 +22,6 @@ from .progress import meter
 from .symbolize import symbolize
 from .tables import parse_ejected
 from .topology import megabytes, parse_topology
-from .vm import new_exchange
 from .vm_options import VmOptions
 
 HOW_TO_ATTACH = (
@@ -48,6 +48,7 @@ poweroff -f
 
 def run_exactly(vm: VmOptions, policy: Path | None, command: list[str], gdb: bool) -> int:
     """The command's exit status, or 1 if its policy was ejected."""
+    _refuse_what_is_decided(vm)
     kernel = build_kernel(vm.config)
     files = {"bin/busybox": Path("/bin/busybox"), **_program(command[0])}
     words, load = ["/bin/" + Path(command[0]).name, *command[1:]], ""
@@ -70,7 +71,18 @@ def run_exactly(vm: VmOptions, policy: Path | None, command: list[str], gdb: boo
         error.tail = symbolize(error.tail, kernel, {policy.name: module} if policy else {})
         raise
     finally:
-        shutil.rmtree(exchange, ignore_errors=True)
+        drop_exchange(exchange)
+
+
+def _refuse_what_is_decided(vm: VmOptions) -> None:
+    given = [f"--accel {vm.accel}"] if vm.accel != "auto" else []
+    given += ["--deterministic"] if vm.deterministic else []
+    if given:
+        raise SaakmError(
+            f"--exact and {' and '.join(given)} exclude each other",
+            "an exact run is always emulated, and its time is always counted in instructions",
+            f"leave out {' and '.join(given)}, or --exact",
+        )
 
 
 def _machine(vm: VmOptions, vmlinux: Path, init: Path, files: dict[str, Path]) -> initramfs.Machine:

@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import paths
+from . import cache, paths
 from .errors import GuestDied, GuestHung
+from .files import replacing
 from .gdb.running import is_held
 from .kernel import hash_files
 from .process import run_logged, tail
@@ -47,15 +48,15 @@ def _compile(source: Path, flags: list[str]) -> Path:
     digest = hash_files(files, source.parent, hash_files(shared, paths.INCLUDE), *_CFLAGS, *flags)[:16]
     program = paths.CACHE / "programs" / f"{source.stem}-{digest}"
     if not program.exists():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        scratch = program.with_suffix(f".{os.getpid()}")
+        cache.make(program.parent)
         code = [str(file) for file in files if file.suffix == ".c"]
-        run_logged(
-            ["gcc", *_CFLAGS, *flags, "-o", str(scratch), *code],
-            paths.LOGS / f"{source.stem}.log",
-            f"compiling {source.name}",
-        )
-        scratch.rename(program)
+        # Of two threads that come here at once each has its own, and the last one's stays.
+        with replacing(program) as scratch:
+            run_logged(
+                ["gcc", *_CFLAGS, *flags, "-o", str(scratch), *code],
+                paths.LOGS / f"{program.name}.log",
+                f"compiling {source.name}",
+            )
     return program
 
 

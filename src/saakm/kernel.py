@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import kconfig, paths, source
+from . import cache, kconfig, paths, source
+from .files import is_fresh, is_whole, read_json, write_stamp, write_text
 from .locks import locked
 from .process import run_logged
 from .progress import meter
@@ -19,7 +20,7 @@ from .sync import sync
 _STEP = re.compile(
     r"^\s+(CC|AS|AR|LD|CC \[M\]|LD \[M\]|BTF|HOSTCC|HOSTLD|KSYMS|NM|VDSO\w*)\s+(\S+)"
 )
-_DEFAULT_STEPS = {"base": 1900, "debug": 1950, "kcsan": 1900}
+_DEFAULT_STEPS = {"base": 2060, "debug": 2110, "kcsan": 2060}
 # Fixed, so that neither date nor host make ccache miss.
 _ENV = {
     "CCACHE_DIR": str(paths.CCACHE),
@@ -75,20 +76,23 @@ def build_kernel(config: str, kernel_source: Path | None = None, jobs: int | Non
     else:
         key, tree = source.default_tree()
     build = paths.BUILD / f"{key}-{config}"
-    build.mkdir(parents=True, exist_ok=True)
+    cache.make(build)
     code = [f for f in paths.LINUX.rglob("*") if f.is_file() and paths.CONFIGS not in f.parents]
     inputs = hash_files([*code, *files], paths.LINUX, key, config)
     kernel = Kernel(config, build, inputs)
     stamp = build / "saakm.stamp"
     # Of a user's own tree we cannot know cheaply whether it changed: ask make.
-    if not kernel_source and kernel.vmlinux.exists() and _read(stamp) == inputs:
+    if not kernel_source and is_fresh(stamp, inputs, kernel.vmlinux):
         return kernel
     with locked(tree.parent / "lock"), locked(build / "lock"):
+        if not is_whole(stamp, kernel.vmlinux):
+            # By its date make would take half of a file for all of it.
+            kernel.vmlinux.unlink(missing_ok=True)
         stamp.unlink(missing_ok=True)
         sync(paths.LINUX, tree, kernel_source)
         _configure_if_changed(tree, build, files, jobs)
         _make(tree, build, config, jobs)
-        stamp.write_text(inputs)
+        write_stamp(stamp, inputs, kernel.vmlinux)
     return kernel
 
 
@@ -106,15 +110,15 @@ def _configure_if_changed(tree: Path, build: Path, files: list[Path], jobs: int 
     stamp.unlink(missing_ok=True)
     with meter("configuring the kernel"):
         kconfig.configure(tree, build, files, make_command(build, tree, jobs))
-    stamp.write_text(now)
+    write_text(stamp, now)
 
 
 def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
     counts = paths.BUILD / "steps.json"
-    known = {**_DEFAULT_STEPS, **(json.loads(counts.read_text()) if counts.exists() else {})}
+    usual = (_DEFAULT_STEPS | _counted(counts))[config]
     # How much an incremental build has to do, only make knows: no total then.
-    first = not (build / "vmlinux").exists()
-    with meter(f"building the {config} kernel", known[config] if first else None) as progress:
+    first = not (build / "vmlinux.o").exists()
+    with meter(f"building the {config} kernel", usual if first else None) as progress:
 
         def step(line: str) -> None:
             if match := _STEP.match(line):
@@ -128,6 +132,11 @@ def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
             env=environment(),
             on_line=step,
         )
-        if first and progress.done > known[config] / 2:  # half of it could be an interrupted build
-            known[config] = int(progress.done)
-            counts.write_text(json.dumps(known))
+        if first and progress.done > usual / 2:  # half of it could be an interrupted build
+            write_text(counts, json.dumps(_counted(counts) | {config: int(progress.done)}))
+
+
+def _counted(counts: Path) -> dict[str, int]:
+    """Steps of earlier builds, as far as the file makes sense."""
+    return {config: steps for config, steps in read_json(counts).items()
+            if isinstance(steps, int) and steps > 0}

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from . import cache
+
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    cache.make(path.parent)
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -20,3 +22,15 @@ def locked(path: Path) -> Iterator[None]:
             )
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody is at work there now."""
+    try:
+        with path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import paths
 from .errors import SaakmError
+from .files import is_fresh, write_stamp
 from .kernel import Kernel, environment, hash_files, make_command
 from .locks import locked
 from .policies import own_policies
@@ -81,8 +82,8 @@ def _inputs(kernel: Kernel, source: Path) -> str:
 
 
 def _is_fresh(kernel: Kernel, source: Path) -> bool:
-    stamp = build_directory(kernel, source) / "saakm.stamp"
-    return stamp.exists() and stamp.read_text() == _inputs(kernel, source)
+    copy = build_directory(kernel, source)
+    return is_fresh(copy / "saakm.stamp", _inputs(kernel, source), copy / f"{source.name}.ko")
 
 
 def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
@@ -95,7 +96,9 @@ def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
         f"building the module {source.name}",
         env=environment(),
     )
-    (copy / "saakm.stamp").write_text(inputs)
+    module = copy / f"{source.name}.ko"
+    if module.exists():  # else Kbuild names it otherwise, which module_file() says
+        write_stamp(copy / "saakm.stamp", inputs, module)
 
 
 def build_saakmctl() -> Path | None:
@@ -106,8 +109,11 @@ def build_saakmctl() -> Path | None:
     files = [f for f in paths.SAAKMCTL.rglob("*") if f.is_file() and "target" not in f.parts]
     inputs, stamp = hash_files(files, paths.SAAKMCTL), paths.CARGO / "saakm.stamp"
     with locked(paths.CARGO / "lock"):
-        if program.exists() and stamp.exists() and stamp.read_text() == inputs:
+        if is_fresh(stamp, inputs, program):
             return program
+        # Cargo looks only whether they exist; they are one file under two names.
+        for file in (program, *(program.parent / "deps").glob("saakmctl-*")):
+            file.unlink(missing_ok=True)
         with meter("building saakmctl"):
             run_logged(
                 ["cargo", "build", "--release", "--locked"],
@@ -116,5 +122,5 @@ def build_saakmctl() -> Path | None:
                 env={"CARGO_TARGET_DIR": str(paths.CARGO)},
                 cwd=paths.SAAKMCTL,
             )
-        stamp.write_text(inputs)
+        write_stamp(stamp, inputs, program)
     return program

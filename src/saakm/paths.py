@@ -2,6 +2,7 @@
 """Where things are: the checkout, which is only read, and the cache, where builds live."""
 
 import os
+import pwd
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
@@ -19,7 +20,22 @@ INCLUDE = GUEST_FILES / "include"
 BYSTANDERS = GUEST_FILES / "bystanders"
 ORACLE = GUEST_FILES / "oracle"
 
-CACHE = Path(os.environ.get("SAAKM_CACHE", Path.home() / ".cache" / "saakm"))
+
+
+def _cache() -> Path:
+    """./saakm has the same rule and hands its answer down. Empty is as good as unset."""
+    if given := os.environ.get("SAAKM_CACHE"):
+        return Path(given)
+    home = os.environ.get("HOME")
+    if not home:
+        try:
+            home = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:
+            home = ""  # relative then, which cache.refuse_unusable() refuses
+    return Path(home, ".cache", "saakm")
+
+
+CACHE = _cache()
 TREES = CACHE / "trees"
 BUILD = CACHE / "build"
 CARGO = CACHE / "cargo"

@@ -4,7 +4,8 @@
 import os
 from pathlib import Path
 
-from . import crates, paths
+from . import cache, crates, paths
+from .files import is_whole, write_stamp
 from .kernel import hash_files
 from .locks import locked
 from .process import run_logged
@@ -36,9 +37,13 @@ def _build_ours(name: str) -> Path:
     out = paths.CACHE / "peers" / f"{name}-{hash_files(files, SOURCES)[:16]}"
     if (out / name).exists() and not os.access(out, os.W_OK):
         return out / name  # in a guest, which sees the host's files and cannot lock them
-    out.mkdir(parents=True, exist_ok=True)
+    cache.make(out)
+    stamp = out / "saakm.stamp"
     with locked(out / "lock"):
-        if not (out / name).exists():
+        if not is_whole(stamp, out / name):
+            for file in (name, f"{name}.bpf.o"):
+                (out / file).unlink(missing_ok=True)
             command = ["make", "-s", "-C", str(SOURCES), f"NAME={name}", f"OUT={out}"]
             run_logged(command, paths.LOGS / f"{name}.log", f"building {name}")
+            write_stamp(stamp, out.name, out / name)
     return out / name

@@ -20,14 +20,17 @@ def is_policy(directory: Path) -> bool:
 
 
 def own_policies() -> list[Path]:
-    """Policies in the folders of $SAAKM_POLICIES, in the current directory, and that itself."""
-    here = Path.cwd()
+    """Policies in the folders of $SAAKM_POLICIES.
+
+    Not in the current directory: in somebody else's, a name alone would build and load
+    what he put there.
+    """
     # saakmctl reads the same variable.
     given = os.environ.get("SAAKM_POLICIES", "").split(":")
-    folders = [Path(folder).resolve() for folder in given if folder] + [here]
+    folders = [Path(folder).resolve() for folder in given if folder]
     found = [kbuild.parent for folder in folders for kbuild in sorted(folder.glob("*/Kbuild"))]
     ours = (paths.POLICIES, paths.GUEST_MODULES)
-    return [path for path in (*found, here) if path.parent not in ours and is_policy(path)]
+    return [path for path in found if path.parent not in ours and is_policy(path)]
 
 
 def find_policy(word: str) -> Path | None:
@@ -41,11 +44,11 @@ def find_policy(word: str) -> Path | None:
             return path
     if word in policies():
         return paths.POLICIES / word
+    here = f"./{word} for the one in this directory, " if is_policy(Path.cwd() / word) else ""
     raise SaakmError(
         f"there is no policy '{word}'",
-        f"policies/ has: {', '.join(policies()) or 'nothing yet'}; neither the current directory "
-        "nor $SAAKM_POLICIES has it",
-        f"choose one of them, none for the kernel's own scheduler, or: saakm new {word}",
+        f"policies/ has: {', '.join(policies()) or 'nothing yet'}; $SAAKM_POLICIES does not have it",
+        f"choose one of them, {here}none for the kernel's own scheduler, or: saakm new {word}",
     )
 
 

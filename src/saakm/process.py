@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs a program whose output goes to a log that is shown when it fails."""
 
+import errno
 import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from . import cache, paths
 from .errors import SaakmError
 
 TAIL_LINES = 40
@@ -26,7 +28,7 @@ def run_logged(
     append: bool = False,
 ) -> None:
     """Raises with the log's end when the program fails or is not there."""
-    log.parent.mkdir(parents=True, exist_ok=True)
+    cache.make(log.parent)
     with log.open("a" if append else "w") as out:
         try:
             child = subprocess.Popen(
@@ -51,8 +53,10 @@ def run_logged(
                 if on_line:
                     on_line(line)
     if child.returncode:
+        end = tail(log)
+        full = f"free space, or give another disk in SAAKM_CACHE; the cache is {paths.CACHE}"
         raise SaakmError(
             f"{what} failed",
-            f"'{args[0]}' ended with status {child.returncode}; the end of its log:\n{tail(log)}",
-            f"read the whole log: {log}",
+            f"'{args[0]}' ended with status {child.returncode}; the end of its log:\n{end}",
+            full if os.strerror(errno.ENOSPC) in end else f"read the whole log: {log}",
         )

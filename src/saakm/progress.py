@@ -13,12 +13,14 @@ from rich.progress import (
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 
 _PLAIN_INTERVAL = 15.0  # seconds between lines when stderr is a file or a CI log
-
 _WORTH_SAYING = 2.0  # seconds
+# Before so much is done, the pace so far says little about the rest.
+_TELLING_SECONDS, _TELLING_PART = 10.0, 0.02
+# A total is what earlier work took. Past it a bar crawls, and is full only at the end.
+_NEARLY = 0.99
 
 
 class Meter:
@@ -26,8 +28,9 @@ class Meter:
 
     def __init__(self, title: str, total: float | None, bar: Progress | None):
         self.title, self.total, self.done = title, total, 0.0
+        self._expected = total
         self._bar = bar
-        self._task = bar.add_task(title, total=total) if bar else None
+        self._task = bar.add_task(title, total=total, left="") if bar else None
         self._start = time.monotonic()
         self._said = self._start
 
@@ -35,9 +38,9 @@ class Meter:
         self.done += amount
         # More than was expected: the expectation was wrong, not the work.
         if self.total is not None and self.done > self.total:
-            self.total = self.done
+            self.total = self.done / _NEARLY
         if self._bar:
-            self._bar.update(self._task, completed=self.done, total=self.total)
+            self._bar.update(self._task, completed=self.done, total=self.total, left=self.left())
         elif time.monotonic() - self._said > _PLAIN_INTERVAL:
             self._said = time.monotonic()
             self._print(self._estimate())
@@ -48,18 +51,34 @@ class Meter:
 
     def finish(self) -> None:
         elapsed = time.monotonic() - self._start
-        if not self._bar and elapsed > _WORTH_SAYING:
+        if self._bar:
+            self._bar.update(self._task, completed=self.done, total=self.done, left="")
+        elif elapsed > _WORTH_SAYING:
             self._print(f"done in {elapsed:.0f} s")
 
-    def _estimate(self) -> str:
+    def left(self) -> str:
+        """By the pace since the beginning: that of the last seconds leaps with what is done just now."""
         elapsed = time.monotonic() - self._start
+        if not self.total or not self.done:
+            return ""
+        if self.done >= self._expected:
+            return "nearly done"
+        if elapsed < _TELLING_SECONDS and self.done < self.total * _TELLING_PART:
+            return ""
+        return f"about {duration(elapsed / self.done * (self.total - self.done))} left"
+
+    def _estimate(self) -> str:
         if not self.total:
-            return f"{self.done:.0f} done, {elapsed:.0f} s so far"
-        left = elapsed / self.done * (self.total - self.done) if self.done else 0
-        return f"{self.done:.0f} of {self.total:.0f}, about {left:.0f} s left"
+            return f"{self.done:.0f} done, {time.monotonic() - self._start:.0f} s so far"
+        return ", ".join(filter(None, [f"{self.done:.0f} of {self.total:.0f}", self.left()]))
 
     def _print(self, text: str) -> None:
         _STDERR.print(f"saakm: {self.title}: {text}", highlight=False, soft_wrap=True)
+
+
+def duration(seconds: float) -> str:
+    """As exact as an estimate is."""
+    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
 
 
 _STDERR = Console(stderr=True)
@@ -75,8 +94,10 @@ def meter(title: str, total: float | None = None) -> Iterator[Meter]:
         return
     columns = [SpinnerColumn(), TextColumn("{task.description}")]
     if total is not None:
-        columns += [BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+        columns += [BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}")]
     else:
         columns += [TextColumn("{task.completed:.0f}"), TimeElapsedColumn()]
     with Progress(*columns, console=_STDERR, transient=True) as bar:
-        yield Meter(title, total, bar)
+        shown = Meter(title, total, bar)
+        yield shown
+        shown.finish()

@@ -3,20 +3,25 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-from . import paths
+from . import cache, paths
 from .errors import SaakmError
+from .files import read_json, write_text
 from .locks import locked
+from .process import run_logged
 from .progress import meter
-from .sync import owned_files
+from .sync import forget, notes_are_damaged, owned_files
 
 TARBALL = Path("/usr/src/linux-source-6.12.tar.xz")
 SERIES = "6.12"
 _CHUNK = 1 << 20
+# What it takes on the disk, as a multiple of the tarball.
+_GROWS = 12
 # What an in-tree build leaves behind, and make O= would refuse.
 _BUILT = [".git/", "*.o", "*.ko", "*.cmd", "*.a", "*.mod", "/.config", "/vmlinux"]
 _BUILT += ["/include/config/", "/include/generated/", "/arch/*/include/generated/"]
@@ -33,9 +38,15 @@ def default_tree() -> tuple[str, Path]:
     key = _tarball_hash()[:12]
     tree = paths.TREES / key / "linux"
     with locked(paths.TREES / key / "lock"):
-        if not (tree.parent / "unpacked").exists():
+        unpacked = tree.parent / "unpacked"
+        # Without the notes nobody knows which files are Linux's.
+        if not unpacked.exists() or notes_are_damaged(tree):
+            unpacked.unlink(missing_ok=True)
+            forget(tree)
             _unpack(tree)
-            (tree.parent / "unpacked").touch()
+            # All of it on the disk first: it is not looked at again.
+            os.sync()
+            unpacked.touch()
     check_series(tree)
     return key, tree
 
@@ -46,11 +57,14 @@ def copied_tree(source: Path) -> tuple[str, Path]:
     check_series(source)
     key = "dir-" + hashlib.sha256(str(source).encode()).hexdigest()[:12]
     tree = paths.TREES / key / "linux"
-    tree.mkdir(parents=True, exist_ok=True)
-    exclude = [f"--exclude={pattern}" for pattern in _BUILT]
-    exclude += [f"--exclude=/{name}" for name in sorted(owned_files(tree))]
+    cache.make(tree)
     with locked(paths.TREES / key / "lock"), meter(f"copying {source}"):
-        subprocess.run(["rsync", "-a", "--delete", *exclude, f"{source}/", f"{tree}/"], check=True)
+        if notes_are_damaged(tree):
+            forget(tree)  # then all is fetched again
+        exclude = [f"--exclude={pattern}" for pattern in _BUILT]
+        exclude += [f"--exclude=/{name}" for name in sorted(owned_files(tree))]
+        command = ["rsync", "-a", "--delete", *exclude, f"{source}/", f"{tree}/"]
+        run_logged(command, paths.LOGS / "copy.log", f"copying {source}")
     return key, tree
 
 
@@ -80,19 +94,30 @@ def _tarball_hash() -> str:
     stat = TARBALL.stat()
     mark = [stat.st_size, stat.st_mtime_ns]
     memo = paths.TREES / "tarball.json"
-    if memo.exists():
-        seen = json.loads(memo.read_text())
-        if seen["mark"] == mark:
-            return seen["sha256"]
+    seen = read_json(memo)
+    if seen.get("mark") == mark and re.fullmatch("[0-9a-f]{64}", str(seen.get("sha256"))):
+        return seen["sha256"]
     with TARBALL.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    paths.TREES.mkdir(parents=True, exist_ok=True)
-    memo.write_text(json.dumps({"mark": mark, "sha256": digest}))
+    cache.make(paths.TREES)
+    write_text(memo, json.dumps({"mark": mark, "sha256": digest}))
     return digest
+
+
+def _refuse_full_disk(place: Path) -> None:
+    """Before tar complains of each of 80,000 files."""
+    needed, free = TARBALL.stat().st_size * _GROWS, shutil.disk_usage(place).free
+    if free < needed:
+        raise SaakmError(
+            f"cannot unpack {TARBALL}",
+            f"{place} has {free / 2**30:.1f} GiB free, and this takes {needed / 2**30:.1f} GiB",
+            "free space, or give another disk in SAAKM_CACHE; saakm doctor says what all builds take",
+        )
 
 
 def _unpack(tree: Path) -> None:
     shutil.rmtree(tree, ignore_errors=True)
+    _refuse_full_disk(tree.parent)
     tree.mkdir(parents=True)
     command = ["tar", "-xJf", "-", "--strip-components=1", "-C", str(tree)]
     size_mb = TARBALL.stat().st_size / _CHUNK

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .errors import SaakmError
+from .files import read_json, replacing, write_text
 
 NOT_SYNCED = {"patches", "configs"}
 _FILE_HEADER = re.compile(r"^--- (?:a/)?(\S+).*\n\+\+\+ (?:b/)?(\S+)", re.M)
@@ -30,13 +31,11 @@ class Manifest:
 
     @classmethod
     def load(cls, path: Path) -> "Manifest":
-        if not path.exists():
-            return cls()
-        data = json.loads(path.read_text())
-        return cls(set(data["added"]), set(data["patched"]))
+        data = read_json(path)
+        return cls(set(data.get("added", ())), set(data.get("patched", ())))
 
     def save(self, path: Path) -> None:
-        path.write_text(json.dumps({"added": sorted(self.added), "patched": sorted(self.patched)}))
+        write_text(path, json.dumps({"added": sorted(self.added), "patched": sorted(self.patched)}))
 
 
 def sync(linux: Path, tree: Path, upstream: Path | None = None) -> None:
@@ -64,6 +63,18 @@ def sync(linux: Path, tree: Path, upstream: Path | None = None) -> None:
     for name in now.added:
         _write_if_changed(linux / name, tree / name)
     now.save(notes)
+
+
+def notes_are_damaged(tree: Path) -> bool:
+    """Whether there are notes that cannot be read: the tree has to be made again."""
+    notes = tree.parent / "manifest.json"
+    return notes.exists() and set(read_json(notes)) != {"added", "patched"}
+
+
+def forget(tree: Path) -> None:
+    """What is noted beside a tree that is made again."""
+    shutil.rmtree(tree.parent / "pristine", ignore_errors=True)
+    (tree.parent / "manifest.json").unlink(missing_ok=True)
 
 
 def owned_files(tree: Path) -> set[str]:
@@ -111,7 +122,8 @@ def _keep_pristine(names: set[str], tree: Path, pristine: Path, upstream: Path |
                 "check the path in linux/patches, or whether this 6.12.y still has the file",
             )
         (pristine / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(origin / name, pristine / name)
+        with replacing(pristine / name) as scratch:
+            shutil.copy2(origin / name, scratch)
 
 
 def _apply(patches: list[Path], names: set[str], pristine: Path, scratch: Path) -> None:

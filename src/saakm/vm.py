@@ -16,16 +16,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from . import kconfig, paths
+from . import cache, kconfig, paths
 from .accel import check_accel, choose_accel
 from .errors import GuestDied, GuestHung, SaakmError
+from .exchange import drop_exchange, new_exchange
 from .gdb.running import announce, hold, is_held
 from .kernel import Kernel, build_kernel
 from .modules import build_modules, build_saakmctl, module_file
@@ -83,6 +83,7 @@ class Guest:
         `patches_code`: see choose_accel().
         """
         # What can be refused at once is refused before a kernel is built for minutes.
+        cache.refuse_hidden()
         shape = parse_topology(topology)
         kconfig.fragments(config)
         check_accel(accel)
@@ -242,7 +243,7 @@ class Guest:
             self._qemu.wait()
             for pipe in filter(None, (self._qemu.stdin, self._qemu.stdout)):
                 pipe.close()
-        shutil.rmtree(self.exchange, ignore_errors=True)
+        drop_exchange(self.exchange)
 
     def _raise_if_gone(self) -> None:
         if self._gone:
@@ -280,8 +281,7 @@ class Guest:
         self._qemu.wait()
 
     def _keep_console(self) -> Path:
-        paths.LOGS.mkdir(parents=True, exist_ok=True)
-        kept = paths.LOGS / time.strftime(f"console-%Y%m%d-%H%M%S-{os.getpid()}.log")
+        kept = cache.make(paths.LOGS) / time.strftime(f"console-%Y%m%d-%H%M%S-{os.getpid()}.log")
         kept.write_text(self.console())
         return kept
 
@@ -352,21 +352,6 @@ def _build_all(config: str) -> Kernel:
     build_modules(kernel)
     build_saakmctl()
     return kernel
-
-
-def new_exchange() -> Path:
-    """The directory of one guest; another guest is found by it, or it is swept away."""
-    paths.GUESTS.mkdir(parents=True, exist_ok=True)
-    _sweep()
-    return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=paths.GUESTS))
-
-
-def _sweep() -> None:
-    """Remove what saakm commands left behind that were killed outright."""
-    for path in paths.GUESTS.glob("*-*"):
-        owner = path.name.partition("-")[0]
-        if not Path("/proc", owner).exists():
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _short(command: str) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from saakm import paths
+from saakm import cache, paths
 from saakm.errors import GuestError
+from saakm.files import replacing
 from saakm.kernel import Kernel, build_kernel
 from saakm.modules import build_modules
 from saakm.vm import Guest
@@ -38,10 +39,9 @@ def build_program(name: str) -> str:
         digest.update(file.read_bytes())
     built = BUILT / digest.hexdigest()[:16] / name
     if not built.exists():
-        built.parent.mkdir(parents=True, exist_ok=True)
-        scratch = built.with_suffix(f".{os.getpid()}")
-        subprocess.run(["gcc", *CFLAGS, "-o", str(scratch), str(source)], check=True)
-        scratch.rename(built)
+        cache.make(built.parent)
+        with replacing(built) as scratch:
+            subprocess.run(["gcc", *CFLAGS, "-o", str(scratch), str(source)], check=True)
     return str(built)
 
 

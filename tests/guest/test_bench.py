@@ -4,6 +4,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -79,11 +80,18 @@ def test_latencies(tmp_path):
 @pytest.mark.limit(200)
 @pytest.mark.patches_code
 def test_on_the_host(guest):
-    """Which here is a guest: it sees this checkout, and has a SaaKM kernel."""
+    """Which here is a guest: it has a SaaKM kernel, and a copy of the checkout.
+
+    The checkout itself may lie below /tmp, where a guest has its own.
+    """
+    checkout = guest.exchange / "checkout"
+    for name in ("src", "workloads", "policies", "peers"):
+        shutil.copytree(paths.REPO / name, checkout / name, dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns("__pycache__"))
     command = [sys.executable, "-m", "saakm", "bench", "--on", "host", "--no-warm-up", "--rounds", "1",
                "--workloads", WORKLOAD, "--schedulers", SCHEDULERS, "--out", "/tmp/results", "--json"]
     modules = find_kernel("base").modules
-    settings = f"PYTHONPATH={paths.REPO}/src SAAKM_CACHE={paths.CACHE} SAAKM_POLICIES={modules}"
+    settings = f"PYTHONPATH={checkout}/src SAAKM_CACHE={paths.CACHE} SAAKM_POLICIES={modules}"
     rows = json.loads(run_ok(guest, f"{settings} {shlex.join(command)}", timeout=180))
     assert [row["scheduler"] for row in rows] == SCHEDULERS.split(",")
     assert all(row["mean"] > 0 for row in rows)

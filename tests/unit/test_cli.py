@@ -46,6 +46,8 @@ def test_help_names_every_command():
         (["build", "--config", "fast"], "no kernel configuration 'fast'"),
         (["build", "--kernel-source", "/"], "/ is not a kernel tree"),
         (["shell"], "there is no terminal"),
+        (["run", "none", "--exact", "--accel", "tcg", "--", "true"], "--exact and --accel tcg exclude"),
+        (["run", "none", "--exact", "--deterministic", "--", "true"], "--exact and --deterministic exclude"),
     ],
 )
 def test_errors_say_what_why_and_what_next(args, what):
@@ -63,8 +65,9 @@ def test_bench_lists_what_there_is():
     listed = {entry["name"]: entry for entry in json.loads(saakm("bench", "--list", "--json").stdout)}
     assert {"hackbench", "nginx", "postgresql", "x265"} <= set(listed)
     assert listed["nginx"]["variants"][0]["better"] == "higher"
-    table = saakm("bench", "--list").stdout
-    assert "hackbench" in table and "time: requests/s, more is better" in " ".join(table.split())
+    assert listed["nginx"]["variants"][0]["unit"] == "requests/s"
+    # How the table wraps depends on what is installed; that it is there does not.
+    assert "hackbench" in saakm("bench", "--list").stdout
 
 
 def test_doctor_json_names_what_is_missing_and_how_to_get_it(tmp_path):
@@ -75,17 +78,6 @@ def test_doctor_json_names_what_is_missing_and_how_to_get_it(tmp_path):
     assert not findings["gcc"]["ok"] and findings["gcc"]["fix"] == "apt-get install gcc"
     assert not findings["qemu"]["ok"] and "qemu-system-x86" in findings["qemu"]["fix"]
     assert findings["memory"]["detail"].endswith("GiB")
-
-
-def test_clean_removes_builds_and_keeps_the_source_unless_told(tmp_path):
-    for name, megabytes in {"build": 64, "trees": 0}.items():
-        (tmp_path / "cache" / name).mkdir(parents=True)
-        (tmp_path / "cache" / name / "file").write_bytes(b"x" * megabytes * 2**20)
-    done = saakm("clean", SAAKM_CACHE=str(tmp_path / "cache"))
-    assert "freed 0.1 GiB" in done.stdout
-    assert not (tmp_path / "cache/build").exists() and (tmp_path / "cache/trees").exists()
-    saakm("clean", "--all", SAAKM_CACHE=str(tmp_path / "cache"))
-    assert not (tmp_path / "cache").exists()
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ import json
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
-from saakm import initramfs, paths
-from saakm.cost import baseline, picture, show
+from saakm import crates, initramfs, paths
+from saakm.cli import app
+from saakm.cost import baseline, flame, picture, show
 from saakm.cost.measure import Conditions, Row, loaded_policies, results
 from saakm.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.cost.target import find_target
@@ -186,3 +188,23 @@ def test_pictures_are_drawn_and_repeat_to_the_byte(tmp_path):
 def test_rows_are_plain_json():
     (back,) = json.loads(json.dumps([dataclasses.asdict(row())]))
     assert {"scheduler", "operation", "instructions", "spread", "cpus", "seeds", "loaded"} <= set(back)
+
+
+def test_every_load_option_counts(monkeypatch):
+    seen = []
+
+    def conditions(cpus, runnable, switches, besides, scale):
+        seen.append(besides)
+        raise SaakmError("enough", "seen", "nothing")
+
+    monkeypatch.setattr("saakm.commands.cost.Conditions", conditions)
+    CliRunner().invoke(app, ["cost", "--load", "fifo,rr", "--load", "vtime", "--load", "rr"])
+    CliRunner().invoke(app, ["cost"])
+    assert seen == [("fifo", "rr", "vtime"), ()]
+
+
+def test_a_flame_graph_announces_what_it_builds(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(crates.paths, "CACHE", tmp_path)
+    monkeypatch.setattr(crates, "run_logged", lambda *_, **__: None)
+    flame.prepare()
+    assert "building inferno" in capsys.readouterr().err

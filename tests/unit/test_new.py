@@ -10,7 +10,7 @@ import pytest
 
 from saakm import paths
 from saakm.errors import SaakmError
-from saakm.policies import find_policy, is_policy
+from saakm.policies import find_policy, is_policy, own_policies
 from saakm.scaffold import LESSONS, fault_in_name, policy_files
 
 ORIGINS = ["fifo", "rr", "prio", "vtime"]
@@ -84,7 +84,7 @@ def test_good_names():
 
 def test_new_finds_and_refuses(tmp_path, monkeypatch):
     done = saakm_new(tmp_path, "mine", "--from", "rr")
-    assert done.returncode == 0 and "saakm run mine -- " in done.stdout
+    assert done.returncode == 0 and f"saakm run {tmp_path}/mine -- " in done.stdout
     assert is_policy(tmp_path / "mine")
     again = saakm_new(tmp_path, "mine")
     assert again.returncode == 1 and "exists already" in again.stderr and "next: " in again.stderr
@@ -94,7 +94,7 @@ def test_new_finds_and_refuses(tmp_path, monkeypatch):
     assert f"saakm run {tmp_path}/sub/third -- " in elsewhere.stdout
 
     monkeypatch.chdir(tmp_path)
-    assert find_policy("mine") == find_policy("./mine") == tmp_path / "mine"
+    assert find_policy("./mine") == find_policy(str(tmp_path / "mine")) == tmp_path / "mine"
     assert find_policy("sub/third") == tmp_path / "sub" / "third"
     assert find_policy("fifo") == paths.POLICIES / "fifo" and find_policy("none") is None
     with pytest.raises(SaakmError, match="no policy 'third'"):
@@ -102,6 +102,24 @@ def test_new_finds_and_refuses(tmp_path, monkeypatch):
     monkeypatch.setenv("SAAKM_POLICIES", str(tmp_path / "sub"))
     assert find_policy("third") == tmp_path / "sub" / "third"
     monkeypatch.chdir(tmp_path / "mine")
-    assert find_policy(".") == find_policy("mine") == tmp_path / "mine"
+    assert find_policy(".") == tmp_path / "mine"
     with pytest.raises(SaakmError, match="not a policy's directory"):
         find_policy("./nothing")
+
+
+def test_a_name_means_nothing_that_lies_in_the_current_directory(tmp_path, monkeypatch):
+    """Somebody else's directory: what is in it is neither built nor loaded unless it is named by path."""
+    monkeypatch.delenv("SAAKM_POLICIES", raising=False)
+    for name in ("rr", "theirs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Kbuild").write_text(f"obj-m := {name}.o\n")
+        (tmp_path / name / f"{name}.c").write_text("")
+    for here in (tmp_path, tmp_path / "rr"):
+        monkeypatch.chdir(here)
+        assert find_policy("rr") == paths.POLICIES / "rr"
+        assert own_policies() == []
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SaakmError, match="no policy 'theirs'") as error:
+        find_policy("theirs")
+    assert "./theirs" in error.value.next_step
+    assert find_policy("./theirs") == tmp_path / "theirs"

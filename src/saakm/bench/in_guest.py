@@ -4,13 +4,13 @@
 import os
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .. import paths
+from .. import cache
 from ..cost.target import find_target
+from ..exchange import new_exchange
 from ..kernel import Kernel, build_kernel
 from ..modules import build_modules, build_saakmctl, module_file
 from ..qemu import package_in_guest
@@ -32,14 +32,14 @@ class InGuest:
 
     def __init__(self, vm: VmOptions, policies: Iterable[str], patches_code: bool):
         """`patches_code`: sched_ext will come and go while the CPUs are busy."""
+        cache.refuse_hidden()
         self.built = _build(vm.config)
         self.kernel = hash_of(self.built.vmlinux)
         self._vm, self._patches_code = vm, patches_code
         # Whoever edits a policy meanwhile must not change what is measured. Not in /tmp,
         # which the guest has of its own.
-        paths.GUESTS.mkdir(parents=True, exist_ok=True)
-        self._copies = tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-", dir=paths.GUESTS)
-        self._modules = [shutil.copy(module_file(self.built, name), self._copies.name)
+        copies = new_exchange()
+        self._modules = [str(shutil.copy(module_file(self.built, name), copies))
                          for name in policies]
         self._memory = vm.memory
         self._guest: Guest | None = None

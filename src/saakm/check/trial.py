@@ -11,11 +11,11 @@ from typing import Any
 
 from .. import initramfs, monitor, paths
 from ..errors import GuestDied, GuestHung, SaakmError
+from ..exchange import drop_exchange, new_exchange
 from ..gdb.running import announce, hold
 from ..kernel import Kernel, build_kernel
 from ..modules import build_modules, build_saakmctl
 from ..topology import parse_topology
-from ..vm import new_exchange
 from .checks import CHECKS, parse_promises
 from .evaluate import Finding, evaluate
 from .plan import Trial
@@ -87,7 +87,7 @@ def debug(subject: Subject, trial: Trial) -> Finding:
         hold(exchange)
         return _find(subject, trial, options=[*monitor.options(exchange), "-S"], directory=exchange)
     finally:
-        shutil.rmtree(exchange, ignore_errors=True)
+        drop_exchange(exchange)
 
 
 def _find(subject: Subject, trial: Trial, **how: Any) -> Finding:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm clean: give disk space back."""
 
+import contextlib
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Annotated
 
 import typer
 
-from .. import paths
+from .. import cache, exchange, paths
+from ..errors import SaakmError
+from ..locks import is_locked
 
 
 def clean(
@@ -17,14 +20,66 @@ def clean(
         typer.Option("--all", help=f"The whole {paths.CACHE}: sources and compiler cache too."),
     ] = False,
 ) -> None:
-    """Remove builds from the cache; the next build starts anew."""
-    victims = [paths.CACHE] if everything else [paths.BUILD, paths.CARGO, paths.GUESTS, paths.LOGS]
-    victims = [path for path in victims if path.exists()]
+    """Remove builds from the cache; the next build starts anew.
+
+    The cache is ~/.cache/saakm, or the directory that SAAKM_CACHE names: an absolute path, not below
+    /tmp or what else a guest has of its own. It is marked by a file CACHEDIR.TAG. A directory
+    without that mark is not touched, nor one in which a guest runs or something is built.
+    """
+    victims = _victims(everything)
+    if victims:
+        _refuse_what_is_not_ours()
+        _refuse_while_in_use()
     freed = sum(map(_disk_usage, victims))
     for path in victims:
-        shutil.rmtree(path)
+        _remove(path)
         print(f"removed {path}")
+    if everything and paths.CACHE.exists():
+        # Last, so that one that is interrupted can be repeated.
+        (paths.CACHE / cache.MARK).unlink()
+        with contextlib.suppress(OSError):  # a link or a disk of its own stays
+            paths.CACHE.rmdir()
     print(f"freed {freed / 2**30:.1f} GiB")
+
+
+def _victims(everything: bool) -> list[Path]:
+    if not everything:
+        found = [paths.BUILD, paths.CARGO, paths.GUESTS, paths.LOGS]
+    else:
+        found = sorted(paths.CACHE.iterdir()) if paths.CACHE.exists() else []
+    return [path for path in found if path.name != cache.MARK and (path.exists() or path.is_symlink())]
+
+
+def _refuse_what_is_not_ours() -> None:
+    if not cache.is_marked():
+        raise SaakmError(
+            f"{paths.CACHE} is not emptied",
+            f"it has no {cache.MARK} by which SaaKM marks its caches: it may be somebody else's",
+            "check SAAKM_CACHE; ./saakm marks the cache of an earlier version when it uses it, for "
+            "example by ./saakm doctor",
+        )
+
+
+def _refuse_while_in_use() -> None:
+    locks = [*paths.BUILD.glob("*/lock"), *paths.TREES.glob("*/lock"), paths.CARGO / "lock"]
+    used = [*exchange.living(), *(lock.parent for lock in locks if is_locked(lock))]
+    if used:
+        raise SaakmError(
+            f"{paths.CACHE} is in use",
+            f"a guest runs or something is built in {', '.join(map(str, used))}",
+            "wait for it or end it, then the same again",
+        )
+
+
+def _remove(path: Path) -> None:
+    """A link goes, what it leads to stays."""
+    try:
+        if path.is_symlink() or not path.is_dir():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
+    except OSError as error:
+        raise SaakmError(f"cannot remove {path}", str(error), "mend that, then the same again") from error
 
 
 def _disk_usage(path: Path) -> int:

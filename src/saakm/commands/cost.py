@@ -28,7 +28,7 @@ def cost(
     seed: options.Seed = 1,
     seeds: options.Seeds = 1,
     runnable: options.Runnable = 0,
-    load: options.Load = "",
+    load: options.Load = None,
     switches: options.Switches = False,
     scale: options.Scale = 100,
     vmlinux: options.Vmlinux = None,
@@ -44,7 +44,7 @@ def cost(
 ) -> None:
     """Count the executed instructions of scheduling operations, one boot a scheduler."""
     out = Output(json_rows, top, svg, png, markdown, flame)
-    conditions = Conditions(cpus, runnable, switches, _besides(load), scale)
+    conditions = Conditions(cpus, runnable, switches, _besides(load or []), scale)
     numbers = list(range(seed, seed + seeds))
     if axis:
         _refuse_with_axis(baseline, write_baseline, where, flame, runnable)
@@ -113,6 +113,8 @@ def _tell(rows: list[Row], out: Output) -> None:
 
 def _where(target: Target, names: list[str], operations: list[str], conditions: Conditions,
            seed: int, out: Output) -> None:
+    if out.flame:
+        flame.prepare()
     profiles = []
     with meter("counting", len(names) * len(operations)) as progress:
         for operation in operations:
@@ -128,8 +130,8 @@ def _where(target: Target, names: list[str], operations: list[str], conditions: 
         flame.draw(profiles, out.flame)
 
 
-def _besides(load: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in load.split(",") if name))
+def _besides(load: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for names in load for name in names.split(",") if name))
 
 
 def _operations(text: str, conditions: Conditions, before: Baseline | None) -> list[str]:

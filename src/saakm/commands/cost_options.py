@@ -37,7 +37,10 @@ Runnable = Annotated[
     typer.Option("--runnable", min=0, max=_MOST_RUNNABLE,
                  help="More runnable threads on the CPU; for yield and crowd."),
 ]
-Load = Annotated[str, typer.Option("--load", help="Policies to load besides, without threads.")]
+Load = Annotated[
+    list[str] | None,
+    typer.Option("--load", help="Policies to load besides, without threads; may be repeated."),
+]
 Switches = Annotated[
     bool, typer.Option("--switches", help="With the checks of /sys/kernel/saakm on.")
 ]

@@ -3,16 +3,18 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import accel, paths
+from .. import accel, cache, paths
 from ..qemu import qemu_version
 
 _DISK_GB = 12  # source, two kernel builds, compiler cache
@@ -32,7 +34,7 @@ class Finding:
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False) -> None:
     """Show what is missing on this machine and how to get it."""
-    findings = [*_packages(), _disk(), _memory(), _qemu(), _kvm()]
+    findings = [*_packages(), _cache(), _disk(), _memory(), _qemu(), _kvm()]
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -42,7 +44,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")]
 
 
 def read_packages() -> list[tuple[str, str, str]]:
-    """Package, the command that does as well ('-': none), and what it is for."""
+    """Package, the command that does as well ('-': none; with '>=': if it is new), what it is for."""
     lines = (line.split(maxsplit=2) for line in paths.PACKAGES.read_text().splitlines())
     return [tuple(words) for words in lines if words and not words[0].startswith("#")]
 
@@ -52,21 +54,59 @@ def _packages() -> list[Finding]:
 
 
 def _package(package: str, command: str, purpose: str) -> Finding:
-    if found := command != "-" and shutil.which(command):
-        return Finding(package, True, found)
+    name, _, least = command.partition(">=")
+    found = name != "-" and shutil.which(name)
+    own = _version(found) if found and least else ""
+    if found and (not least or _is_new_enough(own, least)):
+        return Finding(package, True, f"{found} {own}".strip())
     query = ["dpkg-query", "-W", "-f=${db:Status-Status} ${Version}", package]
     try:
         done = subprocess.run(query, capture_output=True, text=True)
         installed, _, version = done.stdout.partition(" ")
     except FileNotFoundError:
         installed, version = "", ""
+    if found:
+        fix = (f"update it (rustup update), or put {package}'s before it in PATH"
+               if installed == "installed" else f"apt-get install {package}")
+        state = f"{found} {own or 'does not run'}; {least} is the least"
+        return Finding(package, False, state, fix)
     if installed == "installed":
         return Finding(package, True, version)
     return Finding(package, False, f"missing; for {purpose}", f"apt-get install {package}")
 
 
+def _version(program: str) -> str:
+    done = subprocess.run([program, "--version"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    match = re.search(r"\d+(\.\d+)+", done.stdout)
+    return match[0] if match else ""
+
+
+def _is_new_enough(version: str, least: str) -> bool:
+    def numbers(text: str) -> list[int]:
+        return [int(part) for part in text.split(".") if part]
+
+    return bool(version) and numbers(version) >= numbers(least)
+
+
+def _cache() -> Finding:
+    hidden = cache.hidden_by_guest(paths.CACHE)
+    if hidden:
+        return Finding("cache", False, f"{paths.CACHE}: guests do not see it, they have their own {hidden}",
+                       "give a directory elsewhere in SAAKM_CACHE, or unset it")
+    where = _existing(paths.CACHE)
+    if not os.access(where, os.W_OK):
+        return Finding("cache", False, f"{where} cannot be written",
+                       "mend that, or give another directory in SAAKM_CACHE")
+    return Finding("cache", True, str(paths.CACHE))
+
+
+def _existing(path: Path) -> Path:
+    return next(path for path in (path, *path.parents) if path.exists())
+
+
 def _disk() -> Finding:
-    where = next(path for path in (paths.CACHE, *paths.CACHE.parents) if path.exists())
+    where = _existing(paths.CACHE)
     free = shutil.disk_usage(where).free / 2**30
     fix = (
         f"free space, or set SAAKM_CACHE to another disk; {_DISK_GB} GiB are enough for all builds"

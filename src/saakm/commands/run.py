@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .. import paths
+from .. import cache, paths
 from ..errors import SaakmError
 from ..exact import HOW_TO_ATTACH, run_exactly
 from ..modules import build_modules
@@ -29,6 +29,18 @@ def check_policy(word: str) -> Path | None:
             "check out saakmctl/",
         )
     return source
+
+
+def refuse_hidden_program(command: list[str]) -> None:
+    """A program of the host's that the guest does not see would only be 'not found' there."""
+    program = Path(command[0])
+    hidden = cache.hidden_by_guest(program) if "/" in command[0] and program.exists() else None
+    if hidden:
+        raise SaakmError(
+            f"the guest does not see {program}",
+            f"it has its own {hidden} in the place of the host's",
+            f"copy it out of {hidden}, or use --exact, which packs it into the guest",
+        )
 
 
 def boot(vm: VmOptions, policy: Path | None = None) -> Guest:
@@ -88,13 +100,17 @@ def run(
     source = check_policy(policy)
     if exact:
         raise typer.Exit(run_exactly(vm, source, command, gdb))
+    refuse_hidden_program(command)
     with boot(vm, source) as guest:
         if gdb:
             guest.wait_for_debugger()
             print(HOW_TO_ATTACH, file=sys.stderr)
         if source:
             guest.load(source)
-        # Where the user is, if the guest has that directory (its /tmp is its own).
+        # Where the user is, if the guest has that directory.
+        if hidden := cache.hidden_by_guest(Path.cwd()):
+            print(f"saakm: the guest has its own {hidden}: the command starts in its empty /tmp, "
+                  f"not in {Path.cwd()}", file=sys.stderr)
         here = f"cd {shlex.quote(str(Path.cwd()))} 2>/dev/null\n"
         result = guest.run(here + under_policy(source, command), vm.timeout, stream=True)
         report_splats(guest)

@@ -15,9 +15,14 @@ _PARTS = 100
 _WIDTH = 1600
 
 
+def prepare() -> Path:
+    """The program that draws; before anything is measured, for it may take minutes or fail."""
+    return crates.build(_INFERNO)
+
+
 def draw(profiles: list[Profile], path: Path) -> None:
     title = _title(profiles)
-    command = [str(crates.build(_INFERNO)), "--title", title, "--countname", "instructions",
+    command = [str(prepare()), "--title", title, "--countname", "instructions",
                "--nametype", "function:", "--width", str(_WIDTH), "--factor", str(1 / _PARTS),
                "--colors", "hot", "--hash"]
     done = subprocess.run(command, input="\n".join(folded(profiles)), capture_output=True,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .. import paths
 from ..errors import SaakmError
+from ..files import write_text
 from ..monitor import check, tell
 
 _FILE = "guest.json"
@@ -38,7 +39,7 @@ class Running:
 def announce(exchange: Path, config: str, build: Path) -> None:
     words = ["saakm", *sys.argv[1:]] if Path(sys.argv[0]).name == "__main__.py" else sys.argv
     it = Running(os.getpid(), " ".join(words), config, str(build), str(exchange), time.time())
-    (exchange / _FILE).write_text(json.dumps(asdict(it)))
+    write_text(exchange / _FILE, json.dumps(asdict(it)))
 
 
 def running_guests() -> list[Running]:

@@ -7,6 +7,7 @@ They need no CONFIG_GDB_SCRIPTS: that only makes `make` do what is done here.
 import shutil
 from pathlib import Path
 
+from ..files import write_text
 from ..kernel import environment, hash_files, make_command
 from ..locks import locked
 from ..process import run_logged
@@ -25,7 +26,7 @@ def kernel_scripts(build: Path) -> Path:
             _make_constants(build, package, target / "constants")
             shutil.copytree(package, target / "linux", ignore=shutil.ignore_patterns("Makefile", "*.in"))
             shutil.copy(target / "constants" / "constants.py", target / "linux")
-            stamp.write_text(inputs)
+            write_text(stamp, inputs)
     return target
 
 

@@ -6,11 +6,12 @@ new one has its threads: two names take turns, each with a directory that is
 kept, so that make compiles only what was edited.
 """
 
-import os
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
+from .. import cache
 from ..errors import SaakmError
 from ..kernel import Kernel, environment, hash_files, make_command
 from ..process import run_logged
@@ -34,7 +35,9 @@ class Versions:
     def __init__(self, kernel: Kernel, source: Path):
         self.kernel, self.source = kernel, source
         self.number = 0
-        self._directory = kernel.modules / f"{source.name}-dev-{os.getpid()}"
+        # Not by process number: another container may use the same cache.
+        name = f"{source.name}-dev-"
+        self._directory = Path(tempfile.mkdtemp(prefix=name, dir=cache.make(kernel.modules)))
 
     def digest(self) -> str:
         """Changes with what is saved."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakmctl with manual pages, completions, and a unit that applies /etc/saakm.toml at boot."""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -42,6 +43,8 @@ def package_ctl(out: Path) -> Path:
 
 def _write_docs(directory: Path) -> None:
     """From the same description of the command line that the program has."""
+    print("saakm: building the program that writes manual pages and completions: minutes, the first "
+          "time", file=sys.stderr)
     command = ["cargo", "run", "--locked", "--example", "docs", "--", str(directory)]
     with locked(paths.CARGO / "lock"), meter("writing manual pages and completions"):
         run_logged(

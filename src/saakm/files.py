@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Files that others find whole or not at all, and that are made again when they are damaged."""
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A place beside `path` to write to; what is there at the end becomes `path` in one step."""
+    scratch = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        yield scratch
+        _flush(scratch)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Else a power failure could leave the new name with nothing in it."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def write_text(path: Path, text: str) -> None:
+    with replacing(path) as scratch:
+        scratch.write_text(text)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What a file in the cache says; nothing if it is not there or cannot be understood."""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+# --- stamps: what a product was made from, and what it looked like then ---
+
+
+def write_stamp(stamp: Path, inputs: str, product: Path) -> None:
+    write_text(stamp, json.dumps({"inputs": inputs, "product": _look(product)}))
+
+
+def is_fresh(stamp: Path, inputs: str, product: Path) -> bool:
+    return is_whole(stamp, product) and read_json(stamp).get("inputs") == inputs
+
+
+def is_whole(stamp: Path, product: Path) -> bool:
+    """Whether the product is as it was when it was finished, whatever it was made from."""
+    look = _look(product)
+    return look is not None and read_json(stamp).get("product") == look
+
+
+def _look(product: Path) -> list[int] | None:
+    try:
+        stat = product.stat()
+    except OSError:
+        return None
+    # Whole seconds: archives of the cache keep no more.
+    return [stat.st_size, int(stat.st_mtime)]
