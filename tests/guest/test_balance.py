@@ -160,3 +160,29 @@ def test_steal_from_an_empty_queue_is_nothing(mover):
 def test_steal_from_oneself_fails(mover, watch):
     watch.expect_violations()
     assert mover.write("steal", 2, 2, 1, 0) == EINVAL
+
+
+@pytest.mark.deterministic
+def test_steal_looks_at_a_bounded_number(mover):
+    """All wait behind 59 others of one CPU, two runqueues are locked: the last is not reached."""
+    mover.hogs("free", *[1] * 59, 7)
+    assert mover.write("steal", 1, 2, 9, 7) == 0
+    assert mover.stolen() == 0
+    assert mover.write("steal", 1, 2, 9, 1) == 0
+    assert mover.stolen() == 9
+
+
+@pytest.mark.deterministic
+def test_kick_reaches_an_idle_cpu(mover):
+    """Nothing is runnable there: the policy is asked all the same, each time."""
+    mover.hogs("pinned", 0)
+    assert mover.write("kick", 3, 200) == 0
+    kicked = int(run_ok(mover._guest, "cat /sys/module/mover/parameters/idled"))
+    assert kicked >= 200, f"{kicked} of 200 kicks came through"
+
+
+def test_kick_of_no_cpu_is_nothing(mover):
+    mover.hogs("pinned", 0)
+    run_ok(mover._guest, "echo 0 >/sys/devices/system/cpu/cpu3/online")
+    assert mover.write("kick", 3, 2) == 0
+    run_ok(mover._guest, "echo 1 >/sys/devices/system/cpu/cpu3/online")

@@ -64,6 +64,17 @@ def test_present_and_future_threads(guest, program, cgroups):
     assert _policy_of(guest, "present") == _policy_of(guest, "future") == "fair"
 
 
+def test_threads_come_back_to_what_they_were(guest, program, cgroups):
+    load_policy(guest, "fifo")
+    _start(guest, "b", "batch")
+    run_ok(guest, "chrt -b -p 0 $(cat /tmp/batch)")
+    for leave in ("echo none >", "rmmod fifo; true "):
+        _set(guest, "b", "fifo")
+        assert _policy_of(guest, "batch") == "fifo"
+        run_ok(guest, f"{leave}{ROOT}/b/cpu.saakm.policy")
+        assert "SCHED_BATCH" in run_ok(guest, "chrt -p $(cat /tmp/batch)")
+
+
 def test_descendants_inherit_unless_they_choose(guest, program, cgroups):
     load_policy(guest, "fifo")
     load_policy(guest, "rr")

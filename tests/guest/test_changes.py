@@ -83,6 +83,11 @@ def test_exec_asks_the_running_thread(change):
     expect(asked[0].flags & CHOICE, "SAAKM_EV_CHOICE", asked)
 
 
+def test_exec_does_not_ask_a_thread_that_may_use_one_cpu_only(change):
+    events = change("exec_pinned").of("execs")
+    expect(times(events, "unblock_prepare", lambda e: e.flags & EXEC) == 0, "no question", events)
+
+
 def test_exec_answer_moves_the_thread(change):
     events = change("exec_self", "prepare_cpu=3").of("execs")
     asked = next(i for i, e in enumerate(events) if e.name == "unblock_prepare" and e.flags & EXEC)

@@ -90,6 +90,16 @@ def test_a_policy_without_threads_is_passed_by():
     assert abs(eighth["instructions"] - alone["instructions"]) / 7 < 1
 
 
+@pytest.mark.limit(600)
+def test_a_policy_that_is_not_used_costs_nothing():
+    """rr pulls threads when a CPU runs dry, balances, and keeps a watchdog: once it has had one."""
+    args = ("--op", "pipe,yield,sleep,newidle,tick,fork,crowd", "--schedulers", "eevdf", "--json")
+    alone, beside = (json.loads(saakm_cost(*args, *more).stdout) for more in ((), ("--load", "rr")))
+    for row, other in zip(alone, beside, strict=True):
+        assert other["loaded"] == ["rr"] and row["operation"] == other["operation"]
+        assert other["instructions"] == pytest.approx(row["instructions"], rel=0.003), (row, other)
+
+
 @pytest.mark.limit(300)
 def test_a_long_fifo_costs_what_a_short_one_does():
     args = ("--axis", "runnable", "--values", "2,1000", "--op", "yield", "--schedulers", "fifo")

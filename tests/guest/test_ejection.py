@@ -8,7 +8,7 @@ import pytest
 
 from saakm.errors import SaakmError
 
-from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
+from .support import SYSFS, Exit, ejected, last_error, load_policy, policies, run_ok, until
 
 # The whole zoo once more, in one test, on the debug kernel.
 pytestmark = pytest.mark.kernel("base")
@@ -74,7 +74,7 @@ def _ejected(guest):
     return ejected(guest)["misuser"]
 
 
-def _make_fault(guest, program, mode: str) -> None:
+def _make_fault(guest, program, mode: str) -> Exit:
     """Loads the misuser and leads it into its fault; checks how it ended."""
     kind, number, handler, reason, victims = ZOO[mode]
     parameters = [f"mode={mode}"]
@@ -97,15 +97,19 @@ def _make_fault(guest, program, mode: str) -> None:
         run_ok(guest, "kill $(cat /tmp/foreign)")
     if mode == "prepare_offline":
         run_ok(guest, "echo 1 >/sys/devices/system/cpu/cpu3/online")
+    return end
 
 
 @pytest.mark.parametrize("mode", ZOO)
 def test_zoo(guest, program, watch, neighbour, mode):
     watch.expect_violations()
     run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
-    _make_fault(guest, program, mode)
+    end = _make_fault(guest, program, mode)
     told = guest.console()[watch.since :]
     assert f"saakm: policy misuser ejected ({ZOO[mode][0]})" in told and "saakm: to fix it: " in told
+    if end.handler != "none":
+        # As an oops would: whose handler, and who else is loaded.
+        assert f"SaaKM: misuser ({end.handler}); loaded: rr misuser" in told
     neighbour()
 
 

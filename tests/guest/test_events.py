@@ -138,13 +138,16 @@ def test_sync_wakeup_is_told(guest, program):
 
 
 def test_a_thread_that_is_stolen_is_told(guest, program):
-    """Six hogs start on one CPU; the others steal: each time the thread comes from where it waited."""
-    found = record(guest, f"{program('spread_out')} 6", "steal=Y")
+    """Hogs on one CPU are let go, and the others steal: moved says from where to where."""
+    found = record(guest, f"{program('let_go')} 3", "steal=Y")
     moves = found.only("moved")
     expect(moves, "moved, for CPUs that run dry", found.events)
     for move in moves:
         expect(move.prev_cpu != move.core, "from another core", [move])
-        expect(move.state == STATES.index("MIGRATING"), "in the state MIGRATING", [move])
+        expect(STATES[move.state] == "MIGRATING", "in the state MIGRATING", [move])
+        after = [e for e in found.events if e.pid == move.pid and e.time_ns > move.time_ns]
+        ran = next((e for e in after if e.name in ("running", "moved")), None)
+        expect(not ran or ran.core == move.core or ran.name == "moved", "and runs there", after)
 
 
 def test_waker_and_previous_cpu_are_told(guest, program):

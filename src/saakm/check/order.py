@@ -21,6 +21,7 @@ STATE_IN: dict[str, set[str]] = {
     "tick": {"RUNNING"},
     "running": {"RUNNING"},
     "wakeup_preempt": {"READY"},
+    "moved": {"MIGRATING"},
     "terminate": {"READY", "RUNNING", "READY_TICK", "BLOCKED"},
 }
 # Without a requeue of its own a policy's unblock_place answers that, too.

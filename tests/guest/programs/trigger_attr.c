@@ -107,6 +107,20 @@ static void nothing(void)
 {
 }
 
+static void execs_pinned(void)
+{
+	pin(0, 1);
+	execs();
+}
+
+static void exec_pinned(void)
+{
+	pid_t pid = process_start(execs_pinned);
+
+	tell("execs", pid);
+	process_reap(pid, 0);
+}
+
 static void exec_self(void)
 {
 	pid_t pid = process_start(execs);
@@ -227,6 +241,7 @@ int main(int argc, char **argv)
 		{ "affinity_queued", affinity_queued },
 		{ "affinity_stay", affinity_stay },
 		{ "exec_self", exec_self },
+		{ "exec_pinned", exec_pinned },
 		{ "nothing", nothing },
 		{ "cgroup_move", cgroup_move },
 		{ "join_leave", join_leave },

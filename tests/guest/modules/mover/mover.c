@@ -5,7 +5,10 @@
  *	move	"PID CPU [RQ_CPU]"	saakm_move_task() to a queue of RQ_CPU
  *	steal	"FROM TO MAX PARAM"	saakm_steal() of threads with this
  *					parameter (0: of all); stolen says how many
+ *	kick	"CPU TIMES"		saakm_kick() each millisecond; idled says how
+ *					often newly_idle was called there meanwhile
  */
+#include <linux/delay.h>
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/pid.h>
@@ -16,7 +19,11 @@
 static int stolen;
 module_param(stolen, int, 0444);
 
+static int idled;
+module_param(idled, int, 0444);
+
 static DEFINE_PER_CPU(struct saakm_rq, mover_rq);
+static DEFINE_PER_CPU(int, mover_idled);
 static u32 wanted_param;
 
 static bool wanted(struct task_struct *task)
@@ -35,6 +42,11 @@ static struct task_struct *mover_schedule(struct saakm_policy *policy, struct co
 	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(mover_rq, core->id));
 }
 
+static void mover_newly_idle(struct saakm_policy *policy, struct core_event *core)
+{
+	per_cpu(mover_idled, core->id)++;
+}
+
 static int mover_init(struct saakm_policy *policy)
 {
 	return saakm_runqueues_init(&mover_rq, SAAKM_RQ_FIFO, NULL);
@@ -45,6 +57,7 @@ static const struct saakm_module_routines mover_routines = {
 	.new_place	= mover_place,
 	.unblock_place	= mover_place,
 	.schedule	= mover_schedule,
+	.newly_idle	= mover_newly_idle,
 };
 
 static struct saakm_policy mover = {
@@ -60,7 +73,8 @@ static int move(const char *words)
 		return -ENOMSG;
 	if (found < 3)
 		rq_cpu = cpu;
-	task = get_pid_task(find_vpid(pid), PIDTYPE_PID);
+	scoped_guard(rcu)
+		task = get_pid_task(find_vpid(pid), PIDTYPE_PID);
 	if (!task)
 		return -ENOMSG;
 	ret = saakm_move_task(task, cpu, &per_cpu(mover_rq, rq_cpu));
@@ -80,6 +94,21 @@ static int pull(const char *words)
 	return min(stolen, 0);
 }
 
+static int kick(const char *words)
+{
+	int cpu, times, before;
+
+	if (sscanf(words, "%d %d", &cpu, &times) != 2 || !cpu_possible(cpu))
+		return -ENOMSG;
+	before = READ_ONCE(per_cpu(mover_idled, cpu));
+	while (times--) {
+		saakm_kick(cpu);
+		usleep_range(1000, 1100);
+	}
+	idled = READ_ONCE(per_cpu(mover_idled, cpu)) - before;
+	return 0;
+}
+
 static ssize_t mover_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	int (*act)(const char *words) = file->private_data;
@@ -88,8 +117,7 @@ static ssize_t mover_write(struct file *file, const char __user *buf, size_t cou
 
 	if (count >= sizeof(words) || copy_from_user(words, buf, count))
 		return -EFAULT;
-	scoped_guard(rcu)
-		ret = act(words);
+	ret = act(words);
 	return ret ?: count;
 }
 
@@ -110,6 +138,7 @@ static int __init mover_module_init(void)
 	directory = debugfs_create_dir("mover", NULL);
 	debugfs_create_file("move", 0200, directory, move, &mover_fops);
 	debugfs_create_file("steal", 0200, directory, pull, &mover_fops);
+	debugfs_create_file("kick", 0200, directory, kick, &mover_fops);
 	return 0;
 }
 

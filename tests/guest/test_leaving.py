@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Threads join, ask and leave while policies come and go under them."""
+
+import pytest
+
+from .support import SYSFS, last_error, load_policy, policies, run_ok
+
+
+def test_getattr_beside_leaving(guest, program):
+    """The policy's getparam_attr reads data of a thread that is just leaving."""
+    id_ = load_policy(guest, "recorder", "groups=0")
+    run_ok(guest, f"{program('getattr_race')} {id_} 20000", timeout=100)
+
+
+@pytest.mark.limit(300)
+def test_late_joiners_find_no_removed_policy(guest, program):
+    """Callers are preempted in sched_setattr() while the policy they ask for is unloaded."""
+    fifo = guest.kernel.modules / "fifo" / "fifo.ko"
+    told = run_ok(
+        guest,
+        f"""
+{program('late_joiners')} 20 >/tmp/joiners & joiners=$!
+for round in $(seq 40); do
+	kill -0 $joiners 2>/dev/null || break
+	insmod {fifo} || exit 1
+	echo fifo >{SYSFS}/eject
+	busybox usleep 100000
+	rmmod fifo || exit 1
+done
+wait $joiners && cat /tmp/joiners
+""",
+        timeout=280,
+    )
+    calls, _, refused, _ = told.split()
+    assert int(calls) > int(refused) > 0, told
+
+
+@pytest.mark.deterministic
+@pytest.mark.kernel("base")
+def test_a_running_thread_that_leaves_lets_others_go_first(guest, program):
+    """Its policy's threads come before the policy that it goes to: at once, not at some later tick."""
+    run_ok(guest, f"echo 0 >{SYSFS}/floor_runtime_us")
+    first, later = load_policy(guest, "fifo"), load_policy(guest, "rr")
+    waits = [int(run_ok(guest, f"{program('leave_running')} {first} {later}")) for _ in range(3)]
+    run_ok(guest, f"echo 50000 >{SYSFS}/floor_runtime_us")
+    assert max(waits) < 5, f"it waited for {waits} ms"
+
+
+def test_a_member_of_an_ejected_policy_may_keep_it(guest, program, watch):
+    """sched_setparam() names no policy: it must not fail because somebody else ejects one."""
+    watch.expect_violations(0)
+    id_ = load_policy(guest, "fifo")
+    run_ok(
+        guest,
+        f"""
+saakmctl exec {id_} -- {program('keeper')} 300 >/tmp/keeper 2>&1 & keeper=$!
+busybox usleep 300000
+echo fifo >{SYSFS}/eject
+wait $keeper || {{ cat /tmp/keeper; exit 1; }}
+""",
+    )
+
+
+def test_a_failed_load_says_why_and_keeps_nothing(guest, watch):
+    """Names that mean something else, or that nobody can print."""
+    watch.expect_violations(0)
+    module = guest.kernel.modules / "named" / "named.ko"
+    for name, why in {
+        "13": "is no number",
+        "0x1f": "is no number",
+        "none": "is not none",
+        "fair": "is not none",
+        "-x": "does not begin with -",
+        ".": "does not begin with",
+        "a\x1b[2J": "cannot be printed",
+        "a/b": "slashes",
+        "x" * 32: "1 to 31 characters",
+    }.items():
+        done = guest.run(f"insmod {module} 'called=\"{name}\"'")
+        assert done.status, f"{name!r} was loaded"
+        assert why in last_error(guest), (name, last_error(guest))
+    for memory, why in {"stack": "on the stack", "init": "__initdata", "handler": "is __init"}.items():
+        assert guest.run(f"insmod {module} memory={memory}").status
+        assert why in last_error(guest), (memory, last_error(guest))
+    assert guest.run(f"insmod {module} ejects=Y").status
+    assert "ejected itself" in last_error(guest)
+    assert not policies(guest)
+    run_ok(guest, f"insmod {module} called=good && rmmod named")
