@@ -37,18 +37,25 @@ def default_tree() -> tuple[str, Path]:
         )
     key = _tarball_hash()[:12]
     tree = paths.TREES / key / "linux"
-    with locked(paths.TREES / key / "lock"):
-        unpacked = tree.parent / "unpacked"
-        # Without the notes nobody knows which files are Linux's.
-        if not unpacked.exists() or notes_are_damaged(tree):
-            unpacked.unlink(missing_ok=True)
-            forget(tree)
-            _unpack(tree)
-            # All of it on the disk first: it is not looked at again.
-            os.sync()
-            unpacked.touch()
+    unpacked = tree.parent / "unpacked"
+    # A build holds the lock for minutes: whoever only wants to know does not wait.
+    if not unpacked.exists() or notes_are_damaged(tree):
+        with locked(paths.TREES / key / "lock"):
+            _unpack_if_needed(tree, unpacked)
     check_series(tree)
     return key, tree
+
+
+def _unpack_if_needed(tree: Path, unpacked: Path) -> None:
+    # Without the notes nobody knows which files are Linux's.
+    if unpacked.exists() and not notes_are_damaged(tree):
+        return
+    unpacked.unlink(missing_ok=True)
+    forget(tree)
+    _unpack(tree)
+    # All of it on the disk first: it is not looked at again.
+    os.sync()
+    unpacked.touch()
 
 
 def copied_tree(source: Path) -> tuple[str, Path]:
