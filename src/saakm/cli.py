@@ -7,6 +7,7 @@ import sys
 import typer
 
 from .commands import (
+    attacks,
     bench,
     build,
     check,
@@ -42,6 +43,7 @@ app.command()(run.run)
 app.command()(dev.dev)
 app.command()(trace.trace)
 app.command()(check.check)
+app.command()(attacks.attacks)
 app.command()(shell.shell)
 app.command()(gdb.gdb)
 app.command()(build.build)

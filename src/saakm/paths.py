@@ -18,6 +18,7 @@ GUEST_FILES = PACKAGE / "guest"
 INCLUDE = GUEST_FILES / "include"
 BYSTANDERS = GUEST_FILES / "bystanders"
 ORACLE = GUEST_FILES / "oracle"
+ATTACKS = GUEST_FILES / "attacks"
 
 CACHE = Path(os.environ.get("SAAKM_CACHE", Path.home() / ".cache" / "saakm"))
 TREES = CACHE / "trees"
