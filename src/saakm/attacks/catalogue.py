@@ -60,6 +60,7 @@ ATTACKS = {
     "sleep-tick": Attack("sleeps 100 times in each tick"),
     "dump-endless": Attack("is ejected, and its dump writes without end"),
     "dump-sleeps": Attack("is ejected, and its dump sleeps for ever"),
+    "dump-hostile": Attack("is ejected, and its dump writes 100,000 lines of quotes and control characters"),
     # Loading and replacing
     "stack-policy": Attack("registers a struct saakm_policy that is on the stack", refused=True),
     "stack-routines": Attack("registers routines that are on the stack", refused=True),

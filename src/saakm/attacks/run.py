@@ -17,7 +17,7 @@ TOPOLOGY = "1s2c"
 MEMORY = 512
 SHIFT = 1  # of time most passes in waiting, and is the cheaper the fewer instructions it has
 OTHERS = ("rr", "fifo", "vtime")  # beside it, before it, after it
-_SECONDS = 300  # of the host's
+_SECONDS = 150  # of the host's; it takes ten
 # Time is counted from the clock's start; else a guest measures it against timers that are emulated too.
 _APPEND = "norandmaps tsc=reliable tsc_early_khz=1000000 no_timer_check oops=panic"
 

@@ -48,7 +48,7 @@ static void dump_sleeps(struct saakm_policy *policy, struct seq_buf *text)
 		msleep(10);
 }
 
-static void dump_overflows(struct saakm_policy *policy, struct seq_buf *text)
+static void dump_hostile(struct saakm_policy *policy, struct seq_buf *text)
 {
 	for (int i = 0; i < 100000; i++)
 		seq_buf_puts(text, "\"},{\\u0000\x01\xff\n");
@@ -84,7 +84,7 @@ const struct wrong_fault wait_faults[] = {
 	{ "sleep_tick", { .tick = sleep_tick } },
 	{ "dump_endless", { .tick = give_up, .dump = dump_endless } },
 	{ "dump_sleeps", { .tick = give_up, .dump = dump_sleeps } },
-	{ "dump_overflows", { .tick = give_up, .dump = dump_overflows } },
+	{ "dump_hostile", { .tick = give_up, .dump = dump_hostile } },
 	{ "migrate_from_hangs", { .migrate_from = migrate_from_hangs } },
 	{ "null_schedule", { .schedule = null_schedule } },
 	{ "endless_tick", { .tick = endless_tick } },
