@@ -51,7 +51,8 @@ def judge(attack: str, lines: Iterable[str], end: str = "") -> Outcome:
         return outcome
     if end:
         outcome.failures.append(end)
-    outcome.failures += [f"the kernel complained: {splat.splitlines()[0]}" for splat in outcome.kernel]
+    complaints = dict.fromkeys(splat.splitlines()[0] for splat in outcome.kernel)
+    outcome.failures += [f"the kernel complained: {complaint}" for complaint in complaints]
     outcome.failures += [line for line in text if "time is up while" in line or "(errno: " in line]
     if not end:
         outcome.failures += [*_of_itself(attack, outcome, told), *_of_others(outcome, told)]
@@ -70,12 +71,14 @@ def _told(text: list[str]) -> dict[str, Any]:
 
 def _happened(told: dict[str, Any]) -> str:
     load, ejected = told.get("load", {}), told.get("ejected")
-    if load.get("error") == errno.ETIMEDOUT:
-        return "loading hangs"
+    if load.get("error") == errno.ETIMEDOUT:  # also after those that wait were released
+        return "loading it never ends"
     if ejected:
         return f"ejected ({ejected['kind']}) in {ejected['handler']}: {ejected['reason']}"[:_LONGEST]
     if load.get("error"):
-        return f"refused: {load['sentence'] or errno.errorcode.get(load['error'])}"[:_LONGEST]
+        # Others are of something that came later.
+        why = load["sentence"] if load["sentence"].startswith("load") else _error(load)
+        return f"refused: {why}"[:_LONGEST]
     return "goes on" if load else "it came to nothing"
 
 
@@ -95,6 +98,8 @@ def _of_itself(attack: str, outcome: Outcome, told: dict[str, Any]) -> list[str]
     """Was it found, did its threads get away, is it gone?"""
     wrong = []
     load, own = told.get("load", {}), told.get("own", {})
+    if load.get("error") == errno.ETIMEDOUT:
+        wrong.append("loading it never ends")
     if ATTACKS[attack].refused and not load.get("error"):
         wrong.append("it was loaded")
     if not load.get("error") and not ATTACKS[attack].refused and not own.get("tried"):

@@ -49,10 +49,19 @@ static void work(struct actor *a)
 	}
 }
 
+static void sleep_until(uint64_t ns)
+{
+	struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
 static void rest(struct actor *a)
 {
-	a->due_ns += a->sleep_us * NS_PER_US;
-	sleep_us(a->sleep_us);
+	uint64_t ns = a->sleep_us * NS_PER_US;
+
+	a->due_ns = a->together ? (a->due_ns / ns + 1) * ns : a->due_ns + ns;
+	sleep_until(a->due_ns);
 	note(a);
 }
 

@@ -21,6 +21,7 @@ struct actor {
 	bool prey;			/* the policy treats it worse than the others */
 	int nice, cpu;			/* -1: any */
 	unsigned int work_us, sleep_us;
+	bool together;			/* all wake at the same time */
 	pid_t pid;
 	volatile uint64_t due_ns;	/* since when it could have run */
 	volatile uint64_t longest_ns[NR_PHASES];
@@ -54,7 +55,8 @@ bool try_write(const char *path, const char *text);
 long read_number(const char *path);
 /* 0 or -errno; -ETIMEDOUT if it has not come back, which it may never. */
 int insert(const char *module, const char *parameters, void (*meanwhile)(void));
-int insert_until(const char *module, const char *parameters, unsigned int ms, void (*meanwhile)(void));
+/* For the one that has not come back: once more. */
+int insert_at_last(void (*meanwhile)(void));
 int remove_module(const char *module);
 const char *last_error(void);
 /* Prints kind, handler and reason, as JSON. */

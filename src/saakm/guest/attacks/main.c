@@ -20,6 +20,7 @@
 #define AFTER_MS 300
 #define CHANGE_MS 10
 #define LIMIT_S 60
+#define UNTIL_FREED_MS 6000	/* kfree_rcu() takes its time; it costs none while nobody runs */
 #define LIMIT_CROWD_MS 3000
 #define PARAMETERS "/sys/module/" WRONG "/parameters/"
 
@@ -53,12 +54,12 @@ static void start_all(void)
 	bool hog = given("hog");
 
 	for (int cpu = 0; cpu <= last; cpu++) {
-		actors_start(&(struct actor){ RR, .cpu = cpu, .work_us = 300, .sleep_us = 4700 }, 1);
-		/* A hog leaves its CPU's fair threads what their server gives them: a right, no harm. */
-		actors_start(&(struct actor){ FAIR, .cpu = hog ? -1 : cpu, .work_us = 200,
-					      .sleep_us = 4800 }, 1);
+		actors_start(&(struct actor){ RR, .cpu = hog ? 0 : cpu, .work_us = 300,
+					      .sleep_us = 4700 }, 1);
+		actors_start(&(struct actor){ FAIR, .cpu = cpu, .work_us = 200, .sleep_us = 4800 }, 1);
 	}
-	actors_start(&(struct actor){ RR, .cpu = -1, .work_us = 800, .sleep_us = 6700 }, 2);
+	/* A hog that is ejected is fair's, and goes before them on its CPU: its right. */
+	actors_start(&(struct actor){ RR, .cpu = hog ? 0 : -1, .work_us = 800, .sleep_us = 6700 }, 2);
 	actors_start(&(struct actor){ OWN, .cpu = -1, .work_us = 200, .sleep_us = 3800 }, 2);
 	actors_start(&(struct actor){ OWN, .cpu = -1, .prey = true, .work_us = 200,
 				      .sleep_us = 3800 }, 2);
@@ -69,7 +70,8 @@ static void start_all(void)
 	if (hog)
 		actors_start(&(struct actor){ OWN, HOGS, .cpu = last }, 1);
 	if (given("crowd"))
-		actors_start(&(struct actor){ OWN, .cpu = last, .work_us = 100, .sleep_us = 400000 }, 1000);
+		actors_start(&(struct actor){ OWN, .cpu = last, .work_us = 50, .sleep_us = 400000,
+					      .together = true }, 1000);
 }
 
 static void start_others(void)
@@ -97,6 +99,8 @@ static void control(void)
 
 /* --- the attack --- */
 
+static int nr_joined;
+
 /* Its threads join as soon as it can be seen. */
 static void join_wrong(void)
 {
@@ -107,20 +111,26 @@ static void join_wrong(void)
 		return;
 	joined = id;
 	actors_join(OWN, id);
+	nr_joined = actors_in(OWN, SCHED_SAAKM);
 }
 
 static bool load_wrong(void)
 {
-	char parameters[256];
+	char parameters[256], why[512];
 	int ret;
 
 	crowd_doing = "loading it";
-	snprintf(parameters, sizeof(parameters), "fault=%s timeout_ms=%d%s%s", getenv("fault") ?: "none",
-		 TIMEOUT_MS, given("replaces") ? " replaces=fifo" : "", given("hog") ? " priority=-1" : "");
+	snprintf(parameters, sizeof(parameters), "fault=%s timeout_ms=%d%s", getenv("fault") ?: "none",
+		 TIMEOUT_MS, given("replaces") ? " replaces=fifo" : "");
 	ret = insert(WRONG, parameters, join_wrong);
+	if (ret == -ETIMEDOUT) {
+		try_write(PARAMETERS "released", "1");
+		ret = insert_at_last(join_wrong);
+	}
+	snprintf(why, sizeof(why), "%s", ret ? last_error() : "");
 	if (!ret)
 		join_wrong();
-	tell("\"load\": {\"error\": %d, \"sentence\": \"%s\"}", -ret, ret ? last_error() : "");
+	tell("\"load\": {\"error\": %d, \"sentence\": \"%s\", \"joined\": %d}", -ret, why, nr_joined);
 	return !ret;
 }
 
@@ -189,6 +199,8 @@ static int try_next(const char *when)
 
 	crowd_doing = when;
 	ret = insert("vtime", "", NULL);
+	if (ret == -EEXIST)	/* it had to wait so long that it was given up */
+		ret = 0;
 	if (!ret) {
 		actors_start(&(struct actor){ NEXT, .cpu = -1, .work_us = 200, .sleep_us = 1000 }, 2);
 		actors_join(NEXT, policy_id("vtime"));
@@ -228,6 +240,7 @@ static void finish(void)
 		     longest_us(RR, phase), longest_us(FAIR, phase));
 	for (enum side side = OWN; side <= FAIR; side++)
 		actors_end(side);
+	sleep_ms(UNTIL_FREED_MS);
 	tell("\"end\": {\"stuck\": %d, \"rr\": %d, \"fifo\": %d}", stuck, -remove_module("rr"),
 	     given("replaces") ? -remove_module("fifo") : 0);
 }

@@ -97,23 +97,34 @@ static int wait_for(pid_t pid, unsigned int ms, void (*meanwhile)(void))
 	return -ETIMEDOUT;
 }
 
-int insert_until(const char *module, const char *parameters, unsigned int ms, void (*meanwhile)(void))
+/* As an ordinary process: one of SCHED_FIFO that spins on a mutex would keep others out itself. */
+static pid_t start(void)
 {
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(load(module, parameters));
-	return wait_for(pid, ms, meanwhile);
+		saakm_setattr(0, SCHED_OTHER, 0, 0, 0);
+	return pid;
 }
+
+static pid_t inserter;
 
 int insert(const char *module, const char *parameters, void (*meanwhile)(void))
 {
-	return insert_until(module, parameters, PATIENCE_MS, meanwhile);
+	inserter = start();
+	if (!inserter)
+		_exit(load(module, parameters));
+	return wait_for(inserter, PATIENCE_MS, meanwhile);
+}
+
+int insert_at_last(void (*meanwhile)(void))
+{
+	return wait_for(inserter, PATIENCE_MS, meanwhile);
 }
 
 int remove_module(const char *module)
 {
-	pid_t pid = fork();
+	pid_t pid = start();
 
 	if (!pid)
 		_exit(syscall(SYS_delete_module, module, O_NONBLOCK) ? errno : 0);

@@ -34,7 +34,7 @@ static int remove_another(void)
 {
 	struct saakm_policy *other = foreign_policy();
 
-	if (other)
+	if (other && wrong_at_once())
 		saakm_remove_policy(other);
 	return saakm_add_policy(&wrong_policy);
 }
@@ -49,13 +49,14 @@ static void remove_itself(struct saakm_policy *policy, struct process_event *eve
 
 static int remove_in_init(struct saakm_policy *policy)
 {
-	saakm_remove_policy(policy);
+	if (wrong_at_once())
+		saakm_remove_policy(policy);
 	return good_init(policy);
 }
 
 static int add_in_init(struct saakm_policy *policy)
 {
-	int ret = saakm_add_policy(&second_policy);
+	int ret = wrong_at_once() ? saakm_add_policy(&second_policy) : 0;
 
 	return ret ?: good_init(policy);
 }
@@ -71,7 +72,7 @@ static int add_twice(void)
 {
 	int ret = saakm_add_policy(&wrong_policy);
 
-	if (ret)
+	if (ret || !wrong_at_once())
 		return ret;
 	strscpy(wrong_policy.name, "wrong_twice");
 	ret = saakm_add_policy(&wrong_policy);
@@ -86,15 +87,16 @@ static void take_over_ejects(struct saakm_policy *policy, struct process_event *
 {
 	static int nr;
 
-	if (++nr == 2)
+	if (++nr == 2 && wrong_at_once())
 		saakm_eject(policy, SAAKM_EXIT_POLICY_ERROR, event->task, "cannot take it");
 }
 
 static void take_over_places(struct saakm_policy *policy, struct process_event *event,
 			     const void *old_data)
 {
-	change_state(event->task, SAAKM_READY, task_cpu(event->task),
-		     wrong_rq(task_cpu(event->task)));
+	if (wrong_at_once())
+		change_state(event->task, SAAKM_READY, task_cpu(event->task),
+			     wrong_rq(task_cpu(event->task)));
 }
 
 const struct wrong_fault call_faults[] = {

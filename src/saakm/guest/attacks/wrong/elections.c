@@ -34,14 +34,14 @@ static void strict_tick(struct saakm_policy *policy, struct process_event *event
 {
 	struct task_struct *first = saakm_rq_first(wrong_rq(core->id));
 
-	if (first && nicer(first, event->task) < 0 && wrong_now())
+	if (first && nicer(first, event->task) < 0 && wrong_at_once())
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
 static bool strict_preempt(struct saakm_policy *policy, struct task_struct *running,
 			   struct task_struct *woken)
 {
-	return nicer(woken, running) < 0 && wrong_now();
+	return nicer(woken, running) < 0 && wrong_at_once();
 }
 
 /* elect_foreign: another policy's thread, or one of its own that sleeps. */

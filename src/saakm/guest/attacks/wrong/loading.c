@@ -36,10 +36,11 @@ static int freed_routines(void)
 	return ret;
 }
 
-/* Not of this module: nobody will tell when it goes away. */
+/* Of no module, which then goes away without it. */
 static int no_owner(void)
 {
-	wrong_policy.owner = NULL;
+	if (wrong_at_once())
+		wrong_policy.owner = NULL;
 	return saakm_add_policy(&wrong_policy);
 }
 
@@ -106,7 +107,7 @@ const struct wrong_fault loading_faults[] = {
 	{ "stack_policy", {}, .load = stack_policy },
 	{ "stack_routines", {}, .load = stack_routines },
 	{ "freed_routines", {}, .load = freed_routines },
-	{ "no_owner", {}, .load = no_owner },
+	{ "no_owner", {}, .load = no_owner, .stays = true },
 	{ "names", {}, .load = names },
 	{ "init_ejects", { .init = init_ejects } },
 	{ "init_positive", { .init = init_positive } },

@@ -13,8 +13,6 @@ static char *replaces;
 module_param(replaces, charp, 0444);
 static int timeout_ms = 1000;
 module_param(timeout_ms, int, 0444);
-static int priority = 1;
-module_param(priority, int, 0444);
 /* Set when all threads are there: a policy that is wrong from the start is too easy to find. */
 static bool armed;
 module_param(armed, bool, 0644);
@@ -27,12 +25,15 @@ static const struct wrong_fault *chosen;
 
 DEFINE_PER_CPU(struct saakm_rq, wrong_rqs);
 
-bool wrong_now(void)
+bool wrong_at_once(void)
 {
-	if (!READ_ONCE(armed))
-		return false;
 	atomic_inc(&tried);
 	return true;
+}
+
+bool wrong_now(void)
+{
+	return READ_ONCE(armed) && wrong_at_once();
 }
 
 bool wrong_released(void)
@@ -120,11 +121,13 @@ struct saakm_module_routines wrong_routines = {
 };
 
 
+/* It goes before the others: what they suffer, they suffer from it. */
 struct saakm_policy wrong_policy = {
 	.name			= "wrong",
 	.routines		= &wrong_routines,
 	.owner			= THIS_MODULE,
 	.balance_interval_ms	= 1,
+	.priority		= 1,
 };
 
 /* A thread that reads this file is in an RCU read section nearly all the time. */
@@ -176,7 +179,6 @@ static int __init wrong_module_init(void)
 		return -ENOENT;
 	take_routines(&chosen->routines);
 	wrong_policy.task_size = chosen->task_size;
-	wrong_policy.priority = priority;
 	ret = saakm_set_options(&wrong_policy, replaces, timeout_ms, NULL);
 	if (ret)
 		return ret;
@@ -193,7 +195,8 @@ static void __exit wrong_module_exit(void)
 	remove_proc_entry("wrong_reader", NULL);
 	if (chosen->unload)
 		chosen->unload();
-	saakm_remove_policy(&wrong_policy);
+	if (!chosen->stays)
+		saakm_remove_policy(&wrong_policy);
 }
 
 module_init(wrong_module_init);

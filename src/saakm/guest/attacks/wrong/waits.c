@@ -19,8 +19,10 @@ static struct task_struct *sleep_schedule(struct saakm_policy *policy, struct co
 static void sleep_tick(struct saakm_policy *policy, struct process_event *event,
 		       struct core_event *core)
 {
-	for (int i = 0; i < 100 && wrong_now(); i++)
-		schedule_timeout_uninterruptible(1);
+	for (int i = 0; i < 100 && wrong_now(); i++) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule();
+	}
 	good_tick(policy, event, core);
 }
 
@@ -57,6 +59,7 @@ static void dump_hostile(struct saakm_policy *policy, struct seq_buf *text)
 /* Until it has come, nobody has changed: it may take as long as it likes. */
 static int migrate_from_hangs(struct saakm_policy *policy, struct saakm_policy *old)
 {
+	wrong_at_once();
 	while (!wrong_released())
 		msleep(10);
 	return -EBUSY;

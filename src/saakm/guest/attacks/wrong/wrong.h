@@ -19,6 +19,7 @@ struct wrong_fault {
 	saakm_order_fn order;			/* of a tree, instead of a FIFO */
 	int (*load)(void);			/* instead of adding wrong_policy */
 	void (*unload)(void);			/* before it is removed */
+	bool stays;				/* it is not removed */
 };
 
 /* Each file's faults; the last one has no name. */
@@ -31,6 +32,8 @@ DECLARE_PER_CPU(struct saakm_rq, wrong_rqs);
 
 /* Is it time to be wrong? If so, that is counted. */
 bool wrong_now(void);
+/* For what cannot wait until its threads are there: always. */
+bool wrong_at_once(void);
 /* False until those who wait in a handler shall go on. */
 bool wrong_released(void);
 /* Threads that join with the parameter 1: what is done, is done to them. */
