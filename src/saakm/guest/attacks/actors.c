@@ -118,7 +118,7 @@ void actors_start(const struct actor *like, unsigned int nr)
 		if (!pid)
 			act(a);
 		/* Before it is in anybody's list: it may be asked to join a policy at once. */
-		saakm_setattr(pid, SCHED_OTHER, 0, a->nice, 0);
+		saakm_setattr(pid, SCHED_OTHER, 0, 0, 0);
 		if (a->cpu >= 0)
 			pin(pid, a->cpu);
 		a->pid = pid;

@@ -110,6 +110,9 @@ static void join_wrong(void)
 	if (!id || id == joined || given("replaces"))
 		return;
 	joined = id;
+	/* In the midst of its section: afterwards it may never get there. */
+	for (int i = 0; given("reader") && !read_number(PARAMETERS "reading") && i < 100; i++)
+		sleep_ms(1);
 	actors_join(OWN, id);
 	nr_joined = actors_in(OWN, SCHED_SAAKM);
 }

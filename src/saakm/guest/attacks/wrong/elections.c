@@ -34,14 +34,20 @@ static void strict_tick(struct saakm_policy *policy, struct process_event *event
 {
 	struct task_struct *first = saakm_rq_first(wrong_rq(core->id));
 
-	if (first && nicer(first, event->task) < 0 && wrong_at_once())
+	if (first && nicer(first, event->task) < 0)
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
 static bool strict_preempt(struct saakm_policy *policy, struct task_struct *running,
 			   struct task_struct *woken)
 {
-	return nicer(woken, running) < 0 && wrong_at_once();
+	return nicer(woken, running) < 0;
+}
+
+static struct task_struct *strict_schedule(struct saakm_policy *policy, struct core_event *core)
+{
+	wrong_now();
+	return good_schedule(policy, core);
 }
 
 /* elect_foreign: another policy's thread, or one of its own that sleeps. */
@@ -75,7 +81,8 @@ static int order_meddles(const struct task_struct *a, const struct task_struct *
 const struct wrong_fault election_faults[] = {
 	{ "starve", { .schedule = starve_schedule } },
 	{ "elect_nobody", { .schedule = elect_nobody } },
-	{ "strict", { .tick = strict_tick, .wakeup_preempt = strict_preempt }, .order = nicer },
+	{ "strict", { .schedule = strict_schedule, .tick = strict_tick,
+		    .wakeup_preempt = strict_preempt }, .order = nicer },
 	{ "elect_foreign", { .schedule = elect_foreign } },
 	{ "random_order", {}, .order = random_order },
 	{ "order_meddles", {}, .order = order_meddles },

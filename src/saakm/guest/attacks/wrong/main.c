@@ -18,6 +18,8 @@ static bool armed;
 module_param(armed, bool, 0644);
 static bool released;
 module_param(released, bool, 0644);
+static atomic_t reading = ATOMIC_INIT(0);
+module_param_named(reading, reading.counter, int, 0444);
 static atomic_t tried = ATOMIC_INIT(0);
 module_param_named(tried, tried.counter, int, 0444);
 
@@ -134,8 +136,10 @@ struct saakm_policy wrong_policy = {
 static int reader_show(struct seq_file *file, void *unused)
 {
 	guard(rcu)();
+	atomic_inc(&reading);
 	for (int us = 0; us < READ_SECTION_US; us += 10)
 		udelay(10);
+	atomic_dec(&reading);
 	return 0;
 }
 
