@@ -9,6 +9,7 @@ import typer
 
 from . import cache
 from .commands import (
+    attacks,
     bench,
     build,
     check,
@@ -44,6 +45,7 @@ app.command()(run.run)
 app.command()(dev.dev)
 app.command()(trace.trace)
 app.command()(check.check)
+app.command()(attacks.attacks)
 app.command()(shell.shell)
 app.command()(gdb.gdb)
 app.command()(build.build)

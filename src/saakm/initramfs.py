@@ -25,7 +25,7 @@ from .process import run_logged, tail
 from .splats import last_words
 from .topology import Topology
 
-_QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg -icount shift=0,sleep=off"
+_QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg"
 _QEMU += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
 _CFLAGS = ["-O2", "-Wall", "-Werror", f"-I{paths.INCLUDE}"]
 _POLL_SECONDS = 0.2
@@ -85,6 +85,7 @@ class Machine:
     memory: int = 512  # MiB
     plugin: str = ""  # a plugin of TCG, with its arguments
     topology: Topology | None = None  # instead of `cpus`
+    shift: int = 0  # an instruction takes 2^shift ns: time that is waited for costs the host less
 
 
 def run(machine: Machine, on_line: Callable[[str], None] | None = None,
@@ -125,7 +126,8 @@ def end_all() -> None:
 
 def command(machine: Machine, image: Path, serial: str) -> list[str]:
     """`serial`: where the console goes, as QEMU spells it."""
-    words = [*_QEMU.split(), "-m", str(machine.memory), "-seed", str(machine.seed)]
+    words = [*_QEMU.split(), "-icount", f"shift={machine.shift},sleep=off"]
+    words += ["-m", str(machine.memory), "-seed", str(machine.seed)]
     if machine.topology:
         # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
         words += ["-cpu", "max,vendor=GenuineIntel"]

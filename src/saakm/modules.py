@@ -26,7 +26,7 @@ def module_sources() -> dict[str, Path]:
         for where in (paths.POLICIES, paths.GUEST_MODULES)
         for kbuild in where.glob("*/Kbuild")
     ]
-    found += [paths.BYSTANDERS, paths.ORACLE]
+    found += [paths.BYSTANDERS, paths.ORACLE, paths.ATTACKS / "wrong"]
     return {directory.name: directory for directory in sorted(found)}
 
 

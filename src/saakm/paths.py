@@ -19,6 +19,7 @@ GUEST_FILES = PACKAGE / "guest"
 INCLUDE = GUEST_FILES / "include"
 BYSTANDERS = GUEST_FILES / "bystanders"
 ORACLE = GUEST_FILES / "oracle"
+ATTACKS = GUEST_FILES / "attacks"
 
 
 

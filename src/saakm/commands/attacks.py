@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm attacks: wrong policies, made on purpose, and what each does to the rest of the machine."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ..attacks import report
+from ..attacks import run as runs
+from ..attacks.catalogue import chosen_attacks
+from ..attacks.outcome import Outcome
+from ..cost.target import find_target
+from ..progress import meter
+
+
+def attacks(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these, see --list.", show_default=False)
+    ] = None,
+    list_attacks: Annotated[bool, typer.Option("--list", help="Say what each does.")] = False,
+    include_fatal: Annotated[
+        bool, typer.Option("--include-fatal", help="Also those that end any machine.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option("-j", "--jobs", min=1, help="Guests at a time.", show_default="a CPU each")
+    ] = len(os.sched_getaffinity(0)),
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write the table into this page, between its markers.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> None:
+    """Load wrong policies beside good ones, one boot each, in counted time.
+
+    The status is 0 if the class held all of them.
+    """
+    if list_attacks:
+        report.show_list(Console())
+        return
+    chosen = chosen_attacks(names or [], include_fatal)
+    scene = runs.prepare(find_target().built)
+    with meter("attacking", len(chosen)) as progress:
+
+        def on_end(outcome: Outcome) -> None:
+            progress.describe(f"{outcome.attack} {'held' if outcome.held else 'NOT held'}")
+            progress.advance()
+
+        outcomes = runs.run_all(scene, chosen, jobs, on_end)
+    if as_json:
+        print(json.dumps([outcome.as_json() for outcome in outcomes], indent=2))
+    else:
+        report.show(outcomes, Console())
+    if markdown:
+        report.write(markdown, outcomes)
+    raise typer.Exit(any(not outcome.held for outcome in outcomes))
