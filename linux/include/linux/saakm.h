@@ -422,14 +422,13 @@ struct saakm_policy {
 	/* private: */
 	const struct saakm_module_routines *ops; /* own->routines, or the class's */
 	struct saakm_own	*own;		/* what the class relies on */
-	u64			mask;		/* bit in rq->saakm.active */
 	struct core_event __percpu *cores;	/* see struct saakm_core */
 	struct list_head	node;		/* saakm_policies */
 	struct list_head	threads;	/* by threads_lock */
 	raw_spinlock_t		threads_lock;
 	atomic_t		users;		/* who may not be left without it */
 	bool			dying;		/* nobody joins any more */
-	bool			removing;
+	struct task_struct	*remover;	/* who takes it down */
 	bool			used;		/* has had a thread: class.c */
 	struct saakm_policy	*successor;	/* has replaced it */
 	unsigned int		nr_threads;	/* by threads_lock */

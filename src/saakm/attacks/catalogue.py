@@ -48,7 +48,6 @@ ATTACKS = {
     "policy-priority": Attack("changes its priority while it is loaded"),
     "policy-task-size": Attack("changes its task_size to 1 MiB while it is loaded"),
     "policy-routines": Attack("sets policy->routines to NULL while it is loaded"),
-    "policy-mask": Attack("writes all ones to policy->mask, which is private"),
     "policy-threads": Attack("writes 0 to policy->nr_threads, which is private"),
     "bogus-data": Attack("sets event->data to memory of its own, with a task_size of 0"),
     "bogus-data-8": Attack("the same, with a task_size of 8", fault="bogus_data_8"),

@@ -111,9 +111,10 @@ void saakm_cgroup_weight(struct cgroup_subsys_state *css)
 	if (!READ_ONCE(saakm_cgroups_used))
 		return;
 	guard(mutex)(&saakm_weight_mutex);
-	scoped_guard(mutex, &saakm_mutex) {
+	/* Not under saakm_mutex: a replacement holds it and waits for forks into cgroups. */
+	scoped_guard(rcu) {
 		policy = saakm_policy_by_id(saakm_effective_id(css));
-		if (!policy || policy->removing)
+		if (!policy || READ_ONCE(policy->dying))
 			return;
 		saakm_get(policy);
 	}
@@ -186,16 +187,22 @@ static int saakm_cgroup_parse(char *buf, u32 *id)
 	*id = 0;
 	if (!strcmp(buf, "none") || !strcmp(buf, "-1"))
 		return 0;
-	guard(mutex)(&saakm_mutex);
-	policy = saakm_policy_called(buf);
+	scoped_guard(rcu) {
+		policy = saakm_policy_called(buf);
+		if (policy)
+			saakm_get(policy);
+	}
 	if (!policy)
 		return saakm_refuse(-ESRCH, "cgroup: no policy is called %s", buf);
-	if (policy->own->flags & SAAKM_POLICY_PRIVILEGED && !capable(CAP_SYS_NICE))
+	if (policy->own->flags & SAAKM_POLICY_PRIVILEGED && !capable(CAP_SYS_NICE)) {
+		saakm_put(policy);
 		return saakm_refuse(-EPERM, "cgroup: policy %s takes CAP_SYS_NICE", buf);
+	}
 	/* Attaching a thread will be too late for that: the CPUs are locked then. */
 	saakm_use(policy);
 	WRITE_ONCE(saakm_cgroups_used, true);
 	*id = policy->own->id;
+	saakm_put(policy);
 	return 0;
 }
 
@@ -212,6 +219,13 @@ ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes
 	WRITE_ONCE(saakm_tg(css)->saakm_policy, id);
 	/* Forks and attaches that have not seen it are over when this returns. */
 	synchronize_rcu();
+	/* It may have been replaced just before it stood there. */
+	scoped_guard(rcu) {
+		struct saakm_policy *policy = id ? saakm_joinable(id) : NULL;
+
+		if (policy)
+			WRITE_ONCE(saakm_tg(css)->saakm_policy, policy->own->id);
+	}
 	saakm_cgroup_update(css);
 	return nbytes;
 }

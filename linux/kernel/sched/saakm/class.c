@@ -30,7 +30,7 @@ static __always_inline void update_curr_saakm(struct rq *rq)
 
 static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct saakm_core *core)
 {
-	rq->saakm.active |= policy->mask;
+	rq->saakm.active |= policy->own->mask;
 	core->idle_since_ns = rq->clock;
 	if (!rq->saakm.first || saakm_policy_before(policy, rq->saakm.first))
 		rq->saakm.first = policy;
@@ -40,7 +40,7 @@ static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct sa
 static struct saakm_policy *saakm_next_active(struct rq *rq, struct saakm_policy *policy)
 {
 	list_for_each_entry_continue_rcu(policy, &saakm_policies, node) {
-		if (rq->saakm.active & policy->mask)
+		if (rq->saakm.active & policy->own->mask)
 			return policy;
 	}
 	return NULL;
@@ -48,7 +48,7 @@ static struct saakm_policy *saakm_next_active(struct rq *rq, struct saakm_policy
 
 static void saakm_deactivate(struct rq *rq, struct saakm_policy *policy)
 {
-	rq->saakm.active &= ~policy->mask;
+	rq->saakm.active &= ~policy->own->mask;
 	if (rq->saakm.first == policy)
 		rq->saakm.first = rq->saakm.active ? saakm_next_active(rq, policy) : NULL;
 }
@@ -116,10 +116,7 @@ static __always_inline void saakm_place(struct rq *rq, struct task_struct *p, bo
 	/* The flags stay for wakeup_preempt, until the thread runs. */
 }
 
-/*
- * READY again without having run, or after a turn that its policy did not give
- * it: the wait goes on, whatever clock the last state had.
- */
+/* READY again on another CPU, without having run: the wait goes on. */
 static void saakm_resume_wait(struct task_struct *p)
 {
 	if (p->saakm.wait_ns)
@@ -160,11 +157,10 @@ static void saakm_requeue(struct rq *rq, struct task_struct *p)
 		saakm_place_event(rq, p, SAAKM_H_requeue, ops->requeue);
 	else
 		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
-	if (unlikely(st->event.flags & SAAKM_EV_FORCED))
-		saakm_resume_wait(p);
 	if (st->in_kernel)
 		saakm_floor_link(rq, p);
-	st->event.flags = 0;
+	/* Its policy has not given it this turn: its wait, not this one's clock, goes on. */
+	st->event.flags = unlikely(st->event.flags & SAAKM_EV_FORCED) ? SAAKM_EV_WAITS : 0;
 }
 
 static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags);
@@ -198,8 +194,11 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	saakm_account_enqueue(rq, p);
 	if (likely(state == SAAKM_BLOCKED)) {
 		saakm_place(rq, p, false);
-		if (unlikely(p->saakm.event.flags & SAAKM_EV_OUSTED))
+		if (unlikely(p->saakm.event.flags & SAAKM_EV_OUSTED)) {
 			saakm_resume_wait(p);
+			if (p->saakm.in_kernel)
+				saakm_floor_link(rq, p);
+		}
 		return;
 	}
 	saakm_enqueue_other(rq, p);
@@ -219,7 +218,7 @@ static noinline void saakm_migrate(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 
-	st->wait_ns = st->state == SAAKM_READY ? st->since_ns : 0;
+	st->wait_ns = st->state == SAAKM_READY ? saakm_wait_start(p) : 0;
 	if (st->move_to) {
 		saakm_rq_unlink(p);
 		saakm_set_state(rq, p, SAAKM_MIGRATING);
@@ -637,4 +636,5 @@ void __init saakm_init_rq(struct rq *rq)
 	dl_server_init(&rq->saakm.server, rq, saakm_server_pick);
 	init_irq_work(&rq->saakm.kick, saakm_kick_work);
 	saakm_watchdog_init_rq(rq);
+	saakm_misuse_init_rq(rq);
 }

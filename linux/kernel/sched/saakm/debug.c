@@ -90,15 +90,15 @@ static int __init saakm_keep_patched(char *arg)
 }
 early_param("saakm_keep_patched", saakm_keep_patched);
 
-static DEFINE_SPINLOCK(saakm_error_lock);
+static DEFINE_RAW_SPINLOCK(saakm_error_lock);
 char saakm_last_error[SAAKM_ERROR_LEN];
 
-/* A user's request cannot be met: tell him why. In process context. */
+/* A user's request cannot be met: tell him why. */
 int saakm_refuse(int error, const char *fmt, ...)
 {
 	va_list args;
 
-	guard(spinlock)(&saakm_error_lock);
+	guard(raw_spinlock_irqsave)(&saakm_error_lock);
 	va_start(args, fmt);
 	vscnprintf(saakm_last_error, sizeof(saakm_last_error), fmt, args);
 	va_end(args);
@@ -249,7 +249,7 @@ static struct kobj_attribute violations_attr = __ATTR_RO(violations);
 static ssize_t last_error_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
-	guard(spinlock)(&saakm_error_lock);
+	guard(raw_spinlock_irqsave)(&saakm_error_lock);
 	return sysfs_emit(buf, "%s\n", saakm_last_error);
 }
 
@@ -439,8 +439,8 @@ static int saakm_topology_show(struct seq_file *m, void *v)
 	int cpu, depth;
 
 	seq_puts(m, "cpu level kind     span\n");
-	saakm_topology_get();
-	rcu_read_lock();
+	saakm_topology_keep();
+	guard(rcu)();
 	for_each_online_cpu(cpu) {
 		depth = 0;
 		for_each_topology_level(level, cpu)
@@ -448,8 +448,6 @@ static int saakm_topology_show(struct seq_file *m, void *v)
 				   saakm_topology_names[level->kind],
 				   cpumask_pr_args(&level->cores));
 	}
-	rcu_read_unlock();
-	saakm_topology_put();
 	return 0;
 }
 
@@ -515,7 +513,7 @@ static struct saakm_policy *saakm_get_next(u32 *id)
 
 	guard(mutex)(&saakm_mutex);
 	list_for_each_entry(policy, &saakm_policies, node) {
-		if (policy->own->id >= *id && !policy->removing &&
+		if (policy->own->id >= *id && !policy->remover &&
 		    (!next || policy->own->id < next->own->id))
 			next = policy;
 	}

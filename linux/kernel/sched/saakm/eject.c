@@ -291,7 +291,8 @@ void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 	struct va_format vaf = { .fmt = fmt };
 	va_list args;
 
-	if (!saakm_may_touch(policy, __func__, _RET_IP_))
+	/* It is not loaded: there is nothing to lose. */
+	if (!policy->own || !saakm_may_touch(policy, __func__, _RET_IP_))
 		return;
 	if (kind <= SAAKM_EXIT_NONE || kind >= SAAKM_NR_EXITS || !saakm_exit_names[kind])
 		kind = SAAKM_EXIT_POLICY_ERROR;
@@ -376,7 +377,7 @@ void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 
 /* By the user */
 
-/* By its name, or its id in digits. One that is ejected is none. Under saakm_mutex. */
+/* By its name, or its id in digits. One that is ejected is none. RCU or saakm_mutex. */
 struct saakm_policy *saakm_policy_called(const char *name)
 {
 	struct saakm_policy *policy;
@@ -384,8 +385,8 @@ struct saakm_policy *saakm_policy_called(const char *name)
 
 	if (kstrtouint(name, 10, &id))
 		id = 0;
-	list_for_each_entry(policy, &saakm_policies, node) {
-		if (!policy->dying && (!strcmp(policy->own->name, name) || policy->own->id == id))
+	for_each_saakm_policy(policy) {
+		if (!READ_ONCE(policy->dying) && (!strcmp(policy->own->name, name) || policy->own->id == id))
 			return policy;
 	}
 	return NULL;

@@ -10,9 +10,9 @@
  * Within policies: a thread that was preempted in the kernel may hold locks, or
  * be in an RCU section, that the whole machine waits for. After a second of
  * waiting it is forced: it gets a turn before all others, until it is on its
- * way to user mode or the turn is over. To its policy it looks like a thread
- * that core scheduling has picked; its wait goes on afterwards, as the watchdog
- * sees it.
+ * way to user mode or the turn is over; the next one, if it needs one, is a second
+ * later. To its policy it looks like a thread that core scheduling has picked;
+ * its wait goes on afterwards, as the watchdog sees it.
  *
  * Both are found out at the tick, and only where there is something to find.
  */
@@ -31,7 +31,7 @@ static struct saakm_policy *saakm_starving(struct rq *rq, const struct saakm_pol
 	struct saakm_policy *policy;
 
 	for_each_saakm_policy(policy) {
-		if (policy != running && rq->saakm.active & policy->mask &&
+		if (policy != running && rq->saakm.active & policy->own->mask &&
 		    rq->clock - saakm_core(policy, cpu_of(rq))->idle_since_ns >= period_ns)
 			return policy;
 	}
@@ -53,7 +53,7 @@ static void saakm_floor_policies(struct rq *rq, const struct saakm_policy *runni
 	policy = saakm_starving(rq, running);
 	if (!policy)
 		return;
-	rq->saakm.owed = policy->mask;
+	rq->saakm.owed = policy->own->mask;
 	rq->saakm.owed_until_ns = rq->clock + (u64)saakm_floor_runtime_us * NSEC_PER_USEC;
 	resched_curr(rq);
 }
@@ -65,7 +65,7 @@ struct task_struct *saakm_floor_elect(struct rq *rq, struct task_struct *curr)
 
 	if (rq->saakm.owed & rq->saakm.active) {
 		for_each_saakm_policy(policy) {
-			if (policy->mask == rq->saakm.owed)
+			if (policy->own->mask == rq->saakm.owed)
 				return saakm_ask(rq, policy, curr);
 		}
 	}
@@ -114,10 +114,13 @@ static void saakm_force(struct rq *rq, struct task_struct *p)
 {
 	u64 turn_ns = div_u64(SAAKM_TURNS_NS, rq->saakm.nr_preempted);
 
+	p->saakm.wait_ns = saakm_wait_start(p);
 	p->saakm.event.flags |= SAAKM_EV_FORCED;
-	p->saakm.wait_ns = p->saakm.since_ns;
 	rq->saakm.forced_until_ns = rq->clock +
 		clamp_t(u64, turn_ns, SAAKM_TURN_MIN_NS, SAAKM_TURN_NS);
+	if (p->saakm.rq)
+		saakm_rq_unlink(p);
+	saakm_rq_link(&rq->saakm.orphans, p);
 }
 
 /* Nobody was elected: rather than idle, let go on what others may wait for. */
@@ -125,7 +128,7 @@ struct task_struct *saakm_floor_force(struct rq *rq)
 {
 	struct task_struct *p = saakm_first_preempted(rq);
 
-	if (p)
+	if (p && p->saakm.rq != &rq->saakm.orphans)
 		saakm_force(rq, p);
 	return p;
 }
@@ -141,9 +144,6 @@ void __saakm_floor_rescue(struct rq *rq)
 	    (s64)(rq->clock - p->saakm.since_ns) < SAAKM_FORCE_NS)
 		return;
 	saakm_force(rq, p);
-	if (p->saakm.rq)
-		saakm_rq_unlink(p);
-	saakm_rq_link(&rq->saakm.orphans, p);
 	resched_curr(rq);
 }
 

@@ -29,6 +29,7 @@ struct saakm_own {
 	struct saakm_module_routines	leaving;	/* while it is unloaded */
 	char				name[SAAKM_NAME_LEN];
 	struct module			*owner;
+	u64				mask;		/* bit in rq->saakm.active */
 	u32				id;
 	int				priority;
 	unsigned int			task_size;
@@ -221,6 +222,16 @@ enum saakm_preempted {
 	SAAKM_PREEMPTED,		/* in the kernel: it may hold locks, or block RCU */
 	SAAKM_PREEMPTED_LISTED,		/* and is in rq->saakm.preempted */
 };
+
+/* In process_event.flags, for the class alone: saakm_task.wait_ns counts, not since_ns. */
+#define SAAKM_EV_WAITS	BIT(31)
+
+/* Since when has @p, which is READY, not run? */
+static inline u64 saakm_wait_start(const struct task_struct *p)
+{
+	return p->saakm.event.flags & (SAAKM_EV_WAITS | SAAKM_EV_FORCED) ?
+		p->saakm.wait_ns : p->saakm.since_ns;
+}
 
 /* debug.c */
 const char *saakm_explain(const struct task_struct *p, enum saakm_state next,

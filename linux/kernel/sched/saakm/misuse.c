@@ -71,8 +71,20 @@ static bool saakm_routine_short_lived(const struct saakm_policy *policy)
 	return false;
 }
 
+static bool saakm_not_owners(const struct saakm_policy *policy)
+{
+	const struct module *module;
+
+	guard(preempt)();
+	module = __module_address((unsigned long)policy);
+	return module && module != policy->owner;
+}
+
 static int saakm_validate_memory(const struct saakm_policy *policy)
 {
+	if (saakm_not_owners(policy))
+		return saakm_refuse(-EINVAL,
+				    "load: owner must be THIS_MODULE: the policy lies in that module's memory");
 	if (saakm_short_lived(policy, sizeof(*policy), policy->owner))
 		return saakm_refuse(-EINVAL,
 				    "load: the struct saakm_policy is on the stack or __initdata: it must live until it is removed");
@@ -164,7 +176,7 @@ static struct saakm_policy *saakm_policy_of(const struct module *module)
 
 	guard(mutex)(&saakm_mutex);
 	list_for_each_entry(policy, &saakm_policies, node) {
-		if (policy->own->owner == module && !policy->removing)
+		if (policy->own->owner == module && policy->remover != current)
 			return policy;
 	}
 	return NULL;
@@ -302,6 +314,7 @@ bool saakm_may_touch(const struct saakm_policy *policy, const char *what, unsign
 /* Sleeping again and again: each look of a waiting loop. */
 struct saakm_sleep_watch {
 	const void	*subject;
+	u64		switches;	/* of the CPU: in a loop there are none */
 	u64		first_ns, last_ns;
 };
 
@@ -316,8 +329,10 @@ static bool saakm_waits_for_ever(void)
 	const void *subject = raw_cpu_read(saakm_context.subject);
 	u64 now_ns = local_clock();
 
-	if (watch->subject != subject || now_ns - watch->last_ns > SAAKM_SLEEP_GAP_NS) {
+	if (watch->subject != subject || watch->switches != this_rq()->nr_switches ||
+	    now_ns - watch->last_ns > SAAKM_SLEEP_GAP_NS) {
 		watch->subject = subject;
+		watch->switches = this_rq()->nr_switches;
 		watch->first_ns = now_ns;
 	}
 	watch->last_ns = now_ns;
@@ -341,9 +356,45 @@ void saakm_slept_in_handler(void)
 		panic("saakm: policy %s waits in a loop in %s, which must not sleep: the runqueue lock that it holds stops all others",
 		      policy ? policy->own->name : "?", handler);
 	__set_current_state(TASK_RUNNING);
+	__this_cpu_write(saakm_context.slept, true);
 	if (need_resched()) {
 		clear_tsk_need_resched(current);
 		clear_preempt_need_resched();
 		irq_work_queue(&this_rq()->saakm.kick);
 	}
+}
+
+/*
+ * A handler slept while @prev was leaving the CPU, and so @prev's state is lost:
+ * as TASK_RUNNING nobody would wake it, or reap it. Whoever tried meanwhile has
+ * seen that: it wakes once for nothing.
+ */
+void saakm_restore_state(struct task_struct *prev, unsigned int state)
+{
+	struct rq *rq = this_rq();
+
+	__this_cpu_write(saakm_context.slept, false);
+	if (!state || READ_ONCE(prev->__state) != TASK_RUNNING)
+		return;
+	WRITE_ONCE(prev->__state, state);
+	if (!(state & TASK_NORMAL) || rq->saakm.to_wake)
+		return;
+	rq->saakm.to_wake = get_task_struct(prev);
+	irq_work_queue(&rq->saakm.wake);
+}
+
+static void saakm_wake(struct irq_work *work)
+{
+	struct rq *rq = container_of(work, struct rq, saakm.wake);
+	struct task_struct *p = xchg(&rq->saakm.to_wake, NULL);
+
+	if (!p)
+		return;
+	wake_up_process(p);
+	put_task_struct(p);
+}
+
+void saakm_misuse_init_rq(struct rq *rq)
+{
+	rq->saakm.wake = IRQ_WORK_INIT_HARD(saakm_wake);
 }

@@ -58,9 +58,9 @@ void saakm_use(struct saakm_policy *policy)
 		return;
 	static_branch_inc(&__saakm_enabled);
 	if (routines->newly_idle)
-		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->mask);
+		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->own->mask);
 	if (routines->enter_idle || routines->exit_idle)
-		WRITE_ONCE(saakm_watching_idle, saakm_watching_idle | policy->mask);
+		WRITE_ONCE(saakm_watching_idle, saakm_watching_idle | policy->own->mask);
 	WRITE_ONCE(policy->used, true);
 }
 
@@ -70,8 +70,8 @@ static void saakm_unuse(struct saakm_policy *policy)
 	guard(mutex)(&saakm_use_mutex);
 	if (!policy->used)
 		return;
-	WRITE_ONCE(saakm_pulling, saakm_pulling & ~policy->mask);
-	WRITE_ONCE(saakm_watching_idle, saakm_watching_idle & ~policy->mask);
+	WRITE_ONCE(saakm_pulling, saakm_pulling & ~policy->own->mask);
+	WRITE_ONCE(saakm_watching_idle, saakm_watching_idle & ~policy->own->mask);
 	policy->used = false;
 	static_branch_dec(&__saakm_enabled);
 }
@@ -139,7 +139,8 @@ static int saakm_init_policy(struct saakm_policy *policy)
 		saakm_set_loading(NULL);
 	}
 	if (ret)
-		return saakm_refuse(ret, "load %s: its init returned %d", policy->own->name, ret);
+		return saakm_refuse(ret < 0 ? ret : -EINVAL, "load %s: its init returned %d",
+				    policy->own->name, ret);
 	return 0;
 }
 
@@ -156,9 +157,8 @@ static int saakm_setup(struct saakm_policy *policy)
 	atomic_set(&policy->users, 0);
 	policy->ops = &policy->own->routines;
 	policy->dying = false;
-	policy->removing = false;
+	policy->remover = NULL;
 	policy->used = false;
-	policy->mask = 0;
 	policy->nr_threads = 0;
 	policy->nr_new = 0;
 	policy->nr_terminated = 0;
@@ -199,8 +199,8 @@ static void saakm_link_policy(struct saakm_policy *policy)
 {
 	struct saakm_policy *pos;
 
-	policy->mask = (saakm_masks + 1) & ~saakm_masks;
-	saakm_masks |= policy->mask;
+	policy->own->mask = (saakm_masks + 1) & ~saakm_masks;
+	saakm_masks |= policy->own->mask;
 	policy->own->id = ++saakm_last_id;
 	policy->id = policy->own->id;
 	list_for_each_entry(pos, &saakm_policies, node) {
@@ -298,7 +298,6 @@ static void saakm_unlink_policy(struct saakm_policy *policy)
 {
 	guard(mutex)(&saakm_mutex);
 	list_del_rcu(&policy->node);
-	saakm_masks &= ~policy->mask;
 	saakm_watchdog_set();
 	if (!list_empty(&saakm_policies))
 		return;
@@ -321,9 +320,15 @@ static void saakm_take_down(struct saakm_policy *policy)
 	saakm_wait_users(policy);
 	saakm_settle_eject(policy);
 	saakm_unuse(policy);
+	scoped_guard(mutex, &saakm_mutex)
+		saakm_masks &= ~policy->own->mask;
 	saakm_topology_put();
 	saakm_teardown(policy);
 	policy->id = 0;
+	smp_store_release(&policy->remover, NULL);
+	/* Pairs with the one in wait_var_event(). */
+	smp_mb();
+	wake_up_var(&policy->remover);
 }
 
 /* Claims the removal of @policy; false if it is not loaded, or being removed. */
@@ -335,22 +340,25 @@ static bool saakm_start_removal(struct saakm_policy *policy)
 	list_for_each_entry(pos, &saakm_policies, node) {
 		if (pos != policy)
 			continue;
-		if (policy->removing)
+		if (policy->remover)
 			return false;
-		policy->removing = true;
+		WRITE_ONCE(policy->remover, current);
 		WRITE_ONCE(policy->dying, true);
-		if (!saakm_exit_kind(policy))
-			WRITE_ONCE(policy->ops, &policy->own->leaving);
+		/* An ejected one has lost terminate, too. */
+		cmpxchg(&policy->ops, &policy->own->routines, &policy->own->leaving);
 		saakm_forget_successor(policy);
 		return true;
 	}
 	return false;
 }
 
+/* Who comes second waits, or the memory would go under the first one's feet. */
 static void __saakm_remove_policy(struct saakm_policy *policy)
 {
 	if (saakm_start_removal(policy))
 		saakm_take_down(policy);
+	else if (READ_ONCE(policy->remover) != current)
+		wait_var_event(&policy->remover, !smp_load_acquire(&policy->remover));
 }
 
 void saakm_remove_policy(struct saakm_policy *policy)

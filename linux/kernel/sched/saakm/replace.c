@@ -25,7 +25,7 @@ int saakm_agree_to_replace(struct saakm_policy *new, struct saakm_policy *old)
 		ret = new->own->routines.migrate_from(new, old);
 		saakm_set_loading(NULL);
 	}
-	return ret ? saakm_refuse(ret, "load %s: it refused to replace %s (%d)", new->own->name,
+	return ret ? saakm_refuse(ret < 0 ? ret : -EINVAL, "load %s: it refused to replace %s (%d)", new->own->name,
 				  old->own->name, ret) : 0;
 }
 
@@ -37,6 +37,7 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	struct sched_enq_and_set_ctx ctx;
 	struct saakm_data *old_data;
 	struct rq_flags rf;
+	bool by_cgroup;
 	struct rq *rq;
 	u64 start_ns;
 
@@ -48,8 +49,10 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	}
 	start_ns = local_clock();
 	sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
+	by_cgroup = p->saakm.by_cgroup;
 	old_data = saakm_detach(rq, p);
 	saakm_set_membership(p, new, data);
+	p->saakm.by_cgroup = by_cgroup;
 	saakm_list_member(p);
 	if (ops->take_over) {
 		saakm_enter(p, SAAKM_H_take_over);

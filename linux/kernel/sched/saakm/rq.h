@@ -31,6 +31,8 @@ struct saakm_cpu {
 	struct sched_dl_entity	server;
 	struct irq_work		kick;
 	struct irq_work		probe;		/* of the watchdog */
+	struct irq_work		wake;		/* misuse.c */
+	struct task_struct	*to_wake;
 };
 
 #endif /* _KERNEL_SCHED_SAAKM_RQ_H */

@@ -9,6 +9,7 @@
 int saakm_validate(const struct saakm_policy *policy, struct saakm_policy **old);
 bool saakm_may_touch(const struct saakm_policy *policy, const char *what, unsigned long ip);
 void saakm_foreign_data(struct task_struct *p);
+void saakm_misuse_init_rq(struct rq *rq);
 void saakm_lost_queue(struct task_struct *p, struct saakm_rq *srq);
 void saakm_not_placed(struct task_struct *p, enum saakm_handler handler);
 void saakm_wrong_cpu(struct task_struct *p, enum saakm_handler handler, int cpu);
@@ -66,6 +67,7 @@ struct saakm_policy *saakm_being_loaded(void);
 /* topology.c */
 void saakm_topology_get(void);
 void saakm_topology_put(void);
+void saakm_topology_keep(void);
 
 /* cgroup.c */
 void saakm_cgroups_unused(void);

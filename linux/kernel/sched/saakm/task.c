@@ -62,8 +62,11 @@ static void saakm_set_membership(struct task_struct *p, struct saakm_policy *pol
 {
 	struct saakm_task *st = &p->saakm;
 
+	INIT_LIST_HEAD(&st->policy_node);
 	st->state = SAAKM_NOT_QUEUED;
-	st->in_kernel = SAAKM_NOT_PREEMPTED;
+	/* Nobody knows where a thread that waits was preempted. */
+	st->in_kernel = task_on_rq_queued(p) && !task_current(task_rq(p), p) ?
+		SAAKM_PREEMPTED : SAAKM_NOT_PREEMPTED;
 	st->since_ns = task_rq(p)->clock;
 	st->wait_ns = 0;
 	st->data = data;
@@ -106,9 +109,12 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 		saakm_foreign_data(p);
 
 	scoped_guard(raw_spinlock, &policy->threads_lock) {
-		list_del_init(&st->policy_node);
-		policy->nr_threads--;
-		policy->nr_terminated++;
+		/* A child may be sent away before saakm_post_fork(). */
+		if (!list_empty(&st->policy_node)) {
+			list_del_init(&st->policy_node);
+			policy->nr_threads--;
+			policy->nr_terminated++;
+		}
 	}
 	WRITE_ONCE(st->policy, NULL);
 	st->by_cgroup = false;
@@ -170,7 +176,8 @@ static int saakm_may_join(struct saakm_policy *policy, struct task_struct *p,
 		return 0;
 	ret = ops->checkparam_attr(policy, full);
 	if (ret)
-		return saakm_refuse(ret, "sched_setattr: %s refused the parameters (%d)",
+		return saakm_refuse(ret < 0 ? ret : -EINVAL,
+				    "sched_setattr: %s refused the parameters (%d)",
 				    policy->own->name, ret);
 	return 0;
 }
@@ -327,8 +334,8 @@ int saakm_fork(struct task_struct *p)
 	u8 home = st->home;
 	int ret;
 
-	/* The parent has never been in a policy, so all of it is zero. */
-	if (likely(!st->id))
+	/* The parent has never been in a policy, so all of it is zero. It may be joining. */
+	if (likely(!st->id && !saakm_sched_policy(p->policy)))
 		return 0;
 	memset(st, 0, sizeof(*st));
 	if (!saakm_sched_policy(p->policy))
@@ -366,12 +373,16 @@ void saakm_cancel_fork(struct task_struct *p)
 	percpu_up_read(&saakm_fork_rwsem);
 }
 
+/* Others can see the child already, and may have changed its policy. */
 void saakm_post_fork(struct task_struct *p)
 {
 	if (!p->saakm.forking)
 		return;
-	p->saakm.forking = false;
-	saakm_list_member(p);
+	scoped_guard(task_rq_lock, p) {
+		p->saakm.forking = false;
+		if (p->saakm.policy && list_empty(&p->saakm.policy_node))
+			saakm_list_member(p);
+	}
 	percpu_up_read(&saakm_fork_rwsem);
 }
 

@@ -20,8 +20,8 @@ static enum topology_kind saakm_domain_kind(const struct sched_domain *sd)
 	return TOPOLOGY_PACKAGE;
 }
 
-/* While somebody wants them: policies that are loaded, readers of procfs. */
-static unsigned int saakm_topology_users;	/* under sched_domains_mutex */
+/* While policies are loaded, or once somebody has read them. Under sched_domains_mutex. */
+static unsigned int saakm_topology_users;
 
 /* NULL for a CPU without domains, and without memory: policies must cope. */
 static struct topology_level *saakm_build_levels(int cpu)
@@ -78,4 +78,13 @@ void saakm_topology_put(void)
 	guard(mutex)(&sched_domains_mutex);
 	if (!--saakm_topology_users)
 		saakm_set_levels(false);
+}
+
+/* For readers of procfs, who may be anybody: they do not build them again and again. */
+void saakm_topology_keep(void)
+{
+	static atomic_t kept;
+
+	if (!atomic_xchg(&kept, 1))
+		saakm_topology_get();
 }

@@ -5,8 +5,8 @@
  *
  * It has two halves. Samples are taken by whichever CPU's tick comes first:
  * who holds each CPU, and has it been in a handler, without a tick, since the
- * last one? Nothing is counted or timed for a handler. (Those that run with
- * interrupts on are left to the soft lockup detector.) The patrol, a work item,
+ * last one? Nothing is counted or timed for a handler. (balancing_select, which
+ * runs with interrupts on, is left to the soft lockup detector.) The patrol, a work item,
  * looks at all threads that wait. From a thread's wait it subtracts the samples
  * in which all the CPUs that it may use were held by higher classes or by
  * policies that go before its own: that is not its policy's fault.
@@ -205,14 +205,15 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 	struct saakm_task *st = &p->saakm;
 	unsigned int timeout_ms = saakm_timeout_ms(st->policy), n = round->n;
 	unsigned int sample_ms = jiffies_to_msecs(saakm_sample_period);
-	u64 waited_ms = (s64)(now_ns - st->since_ns) > 0 ?
-		div_u64(now_ns - st->since_ns, NSEC_PER_MSEC) : 0;
+	u64 start_ns = saakm_wait_start(p);
+	u64 waited_ms = (s64)(now_ns - start_ns) > 0 ?
+		div_u64(now_ns - start_ns, NSEC_PER_MSEC) : 0;
 
 	if (timeout_ms == SAAKM_NO_TIMEOUT ||
 	    waited_ms < min(timeout_ms / 4, SAAKM_SAMPLES / 2 * sample_ms))
 		return;
-	if (st->watched_ns != st->since_ns) {
-		st->watched_ns = st->since_ns;
+	if (st->watched_ns != start_ns) {
+		st->watched_ns = start_ns;
 		st->excused_ms = 0;
 		n = min_t(u64, div_u64(waited_ms, sample_ms), SAAKM_SAMPLES);
 	}

@@ -18,7 +18,6 @@ FIELD_TICK(core_id, core->id = other_cpu(core->id))
 FIELD_TICK(policy_priority, policy->priority = INT_MIN)
 FIELD_TICK(policy_task_size, policy->task_size = 1 << 20)
 FIELD_TICK(policy_routines, policy->routines = NULL)
-FIELD_TICK(policy_mask, policy->mask = ~0ULL)
 FIELD_TICK(policy_threads, policy->nr_threads = 0)
 /* The class looks for it by its id when it is removed. */
 FIELD_TICK(policy_id, policy->id = foreign_policy() ? foreign_policy()->id : 1)
@@ -66,7 +65,6 @@ const struct wrong_fault field_faults[] = {
 	{ "policy_priority", { .tick = policy_priority } },
 	{ "policy_task_size", { .tick = policy_task_size } },
 	{ "policy_routines", { .tick = policy_routines } },
-	{ "policy_mask", { .tick = policy_mask } },
 	{ "policy_threads", { .tick = policy_threads } },
 	{ "bogus_data", { .tick = bogus_data } },
 	{ "bogus_data_8", { .tick = bogus_data }, .task_size = 8 },
