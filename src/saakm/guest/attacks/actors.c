@@ -3,6 +3,7 @@
 #include "attacks.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 
 #define ACTORS 1100
 #define CHUNK 2000	/* some microseconds */
@@ -89,6 +90,9 @@ static void read_file(void)
 
 static void act(struct actor *a)
 {
+	static const char * const names[NR_SIDES] = { "own", "rr", "fair", "next" };
+
+	prctl(PR_SET_NAME, names[a->side]);
 	a->due_ns = now_ns(CLOCK_MONOTONIC);
 	while (1) {
 		work(a);

@@ -89,8 +89,10 @@ static void steal_from_it(struct saakm_policy *policy, struct core_event *core)
 {
 	int cpu;
 
-	for_each_online_cpu(cpu)
-		saakm_steal(wrong_rq(cpu), core->id, wrong_rq(core->id), UINT_MAX, NULL);
+	for_each_online_cpu(cpu) {
+		if (cpu != core->id && wrong_now())
+			saakm_steal(wrong_rq(cpu), core->id, wrong_rq(core->id), UINT_MAX, NULL);
+	}
 }
 
 const struct wrong_fault storm_faults[] = {
