@@ -32,7 +32,7 @@ wait $joiners && cat /tmp/joiners
         timeout=280,
     )
     calls, _, refused, _ = told.split()
-    assert int(calls) > int(refused) > 0, told
+    assert int(calls) >= int(refused) > 1000, told
 
 
 @pytest.mark.deterministic
@@ -54,7 +54,7 @@ def test_a_member_of_an_ejected_policy_may_keep_it(guest, program, watch):
         guest,
         f"""
 saakmctl exec {id_} -- {program('keeper')} 300 >/tmp/keeper 2>&1 & keeper=$!
-busybox usleep 300000
+until [ "$(awk '$2 == "fifo" {{ print $6 }}' /proc/saakm/policies)" = 1 ]; do busybox usleep 10000; done
 echo fifo >{SYSFS}/eject
 wait $keeper || {{ cat /tmp/keeper; exit 1; }}
 """,
