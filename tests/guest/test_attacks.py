@@ -18,7 +18,13 @@ from saakm.cost.target import find_target
 # In counted time: each has a boot of its own, which takes some six seconds of a CPU's.
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(900)]
 
-USUAL = [name for name, attack in ATTACKS.items() if not attack.fatal]
+ALL = [name for name, attack in ATTACKS.items() if not attack.fatal]
+# One or more for each thing that the class does about them; the others are variations.
+USUAL = ["kidnap", "rob", "intrude", "eject-another", "starve-nice", "starve-ousted", "elect-nobody",
+         "swap-reader", "strict-reader", "count-zero", "policy-id", "bogus-data-8", "forged-cpu",
+         "sleep-schedule", "dump-sleeps", "stack-policy", "no-owner", "names", "init-ejects",
+         "remove-itself", "add-in-init", "kick-storm", "steal-all", "reset-queue"]
+OTHERS = [name for name in ALL if name not in USUAL]
 FATAL = [name for name, attack in ATTACKS.items() if attack.fatal]
 
 
@@ -29,7 +35,7 @@ def scene():
 
 @pytest.fixture(scope="module")
 def outcomes(scene):
-    """Of all that are not fatal: at once, for guests take a CPU each."""
+    """Of the usual ones: at once, for guests take a CPU each."""
     found = runs.run_all(scene, USUAL, jobs=len(os.sched_getaffinity(0)))
     print(markdown(found))
     return {outcome.attack: outcome for outcome in found}
@@ -38,6 +44,13 @@ def outcomes(scene):
 @pytest.mark.parametrize("name", USUAL)
 def test_attack_harms_nobody(outcomes, name):
     outcome = outcomes[name]
+    assert outcome.held, "\n".join([outcome.happened, *outcome.failures, *outcome.kernel])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OTHERS)
+def test_variation_harms_nobody(scene, name):
+    outcome = runs.run(scene, name)
     assert outcome.held, "\n".join([outcome.happened, *outcome.failures, *outcome.kernel])
 
 
@@ -51,4 +64,4 @@ def test_what_nothing_can_hold(scene, name):
 
 def test_same_attack_same_course(scene, outcomes):
     """To the microsecond."""
-    assert runs.run(scene, "starve") == outcomes["starve"]
+    assert runs.run(scene, "starve-nice") == outcomes["starve-nice"]

@@ -174,7 +174,7 @@ UNLOADABLE = {
     "unblock_place": "load badload: the routine unblock_place is missing",
     "routines": "load badload: the routine routines is missing",
     "init": "load badload: its init returned -18",
-    "long": "load: a name has 1 to 31 characters, no blanks or quotes",
+    "long": "load: the name of a policy has 1 to 31 characters",
     "interval": "load badload: the routine balancing_select is missing, for a balance_interval_ms is given",
     "free": "load badload: the routine init is missing, for there is a free_metadata",
     "big": "load badload: task_size 100000 is more than 8192",
@@ -194,7 +194,7 @@ def test_bad_policy_is_refused_fails(guest, fault):
 def test_bad_name_is_refused_fails(guest, name):
     with pytest.raises(SaakmError):
         guest.load("badload", f'name="{name}"')
-    assert "a name has" in last_error(guest)
+    assert "the name of a policy has" in last_error(guest)
     assert not policies(guest)
 
 

@@ -117,7 +117,7 @@ def _of_others(outcome: Outcome, told: dict[str, Any]) -> list[str]:
     wrong = []
     members, end = told.get("members", {}), told.get("end", {})
     for side, extra in (("the second policy", outcome.policy_ms), ("fair", outcome.fair_ms)):
-        if extra is None or extra > BYSTANDERS_MS:
+        if extra is None or (extra > BYSTANDERS_MS and not ATTACKS[outcome.attack].exempt):
             wrong.append(f"a thread of {side} waited {extra} ms longer than without")
     if not members.get("rr_at_work") or members.get("rr") != _MEMBERS:
         wrong.append("the second policy has lost its threads")

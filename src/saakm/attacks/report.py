@@ -74,6 +74,8 @@ def markdown(outcomes: list[Outcome]) -> str:
 def _row(outcome: Outcome) -> tuple[str, ...]:
     extra = [ms for ms in (outcome.policy_ms, outcome.fair_ms) if ms is not None]
     happened = _cell(outcome.happened)
+    if ATTACKS[outcome.attack].exempt:
+        happened += _cell(f" (an exception: {ATTACKS[outcome.attack].exempt})")
     if not outcome.held:
         happened += " **" + _cell("; ".join(outcome.failures)) + "**"
     return (_cell(ATTACKS[outcome.attack].what), happened, _ms(outcome.own_ms),

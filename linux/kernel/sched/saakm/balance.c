@@ -13,11 +13,25 @@ void saakm_preempt(struct core_event *core)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_preempt, SAAKM);
 
+/*
+ * Who kicks in each election would have nothing but elections: from some number
+ * on the next tick does for all. An idle CPU keeps nobody waiting, and may have
+ * no tick.
+ */
+#define SAAKM_KICKS	50	/* from tick to tick */
+
 void saakm_kick(int cpu)
 {
+	struct rq *rq;
+
 	guard(preempt)();	/* it stays online */
-	if ((unsigned int)cpu < nr_cpu_ids && cpu_online(cpu))
-		irq_work_queue_on(&cpu_rq(cpu)->saakm.kick, cpu);
+	if ((unsigned int)cpu >= nr_cpu_ids || !cpu_online(cpu))
+		return;
+	rq = cpu_rq(cpu);
+	if (READ_ONCE(rq->saakm.kicks) >= SAAKM_KICKS && !available_idle_cpu(cpu))
+		WRITE_ONCE(rq->saakm.kick_owed, true);
+	else
+		irq_work_queue_on(&rq->saakm.kick, cpu);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_kick, SAAKM);
 
@@ -213,11 +227,20 @@ static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
 	       time_after_eq(jiffies, saakm_core(policy, cpu)->next_balance);
 }
 
+static void saakm_settle_kicks(struct rq *rq)
+{
+	WRITE_ONCE(rq->saakm.kicks, 0);
+	if (xchg(&rq->saakm.kick_owed, false))
+		irq_work_queue(&rq->saakm.kick);
+}
+
 void saakm_trigger_balance(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
 	rq->saakm.ticks++;
+	if (unlikely(rq->saakm.kicks))
+		saakm_settle_kicks(rq);
 	saakm_sample();
 	saakm_floor_rescue(rq);
 	if (!cpu_active(cpu_of(rq)))

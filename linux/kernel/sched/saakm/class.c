@@ -621,6 +621,7 @@ static void saakm_kick_work(struct irq_work *work)
 	struct rq *rq = container_of(work, struct rq, saakm.kick);
 
 	guard(rq_lock_irqsave)(rq);
+	WRITE_ONCE(rq->saakm.kicks, rq->saakm.kicks + 1);
 	/* Else an idle CPU would see that nothing is runnable, and go on idling. */
 	rq->saakm.kicked = is_idle_task(saakm_rq_curr(rq));
 	if (!sched_class_above(saakm_rq_curr(rq)->sched_class, &saakm_sched_class))

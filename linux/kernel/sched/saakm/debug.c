@@ -534,8 +534,10 @@ static int saakm_dump_show(struct seq_file *m, void *v)
 	seq_putc(m, '[');
 	while ((policy = saakm_get_next(&id))) {
 		char *kept = smp_load_acquire(&policy->exit.dump);
-		char *json = kept ?: saakm_dump_json(policy);
+		char *state = kept ? NULL : saakm_dump_state();
+		char *json = kept ?: saakm_dump_json(policy, state);
 
+		kvfree(state);
 		if (json)
 			seq_printf(m, "%s%s", separator, json);
 		if (json != kept)

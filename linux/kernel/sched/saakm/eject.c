@@ -170,13 +170,16 @@ static void saakm_finish_eject(struct work_struct *work)
 {
 	struct saakm_policy *policy = container_of(work, struct saakm_policy, exit.work);
 	unsigned int nr_threads = READ_ONCE(policy->nr_threads);
+	/* While those who waited can still be seen. */
+	char *state = saakm_dump_state();
 
 	saakm_wait_joiners();
 	saakm_evict_all(policy);
 	WRITE_ONCE(policy->exit.done, true);
 	pr_info("saakm: policy %s is ejected: %u threads went to fair; unload its module and load a better one\n",
 		policy->own->name, nr_threads);
-	smp_store_release(&policy->exit.dump, saakm_dump_json(policy));
+	smp_store_release(&policy->exit.dump, saakm_dump_json(policy, state));
+	kvfree(state);
 	saakm_free_kept(policy);
 }
 

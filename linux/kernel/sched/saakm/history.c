@@ -237,18 +237,12 @@ static void saakm_json_history(struct seq_buf *s, int cpu, bool *first)
 	}
 }
 
-static void saakm_json_policy(struct seq_buf *s, struct saakm_policy *policy, const char *text)
+static void saakm_json_state(struct seq_buf *s)
 {
 	bool first = true;
 	int cpu;
 
-	seq_buf_printf(s, "{\"name\": \"%s\", \"id\": %u, \"module\": \"%s\", \"threads\": %u,\n",
-		       policy->own->name, policy->own->id,
-		       policy->own->owner ? module_name(policy->own->owner) : "-",
-		       READ_ONCE(policy->nr_threads));
-	saakm_json_exit(s, &policy->exit);
-	saakm_json_string(s, "dump", text);
-	seq_buf_puts(s, ",\n\"cpus\": [");
+	seq_buf_puts(s, "\"cpus\": [");
 	for_each_online_cpu(cpu) {
 		seq_buf_puts(s, cpu == cpumask_first(cpu_online_mask) ? "\n " : ",\n ");
 		saakm_json_cpu(s, cpu);
@@ -256,40 +250,72 @@ static void saakm_json_policy(struct seq_buf *s, struct saakm_policy *policy, co
 	seq_buf_puts(s, "],\n\"history\": [");
 	for_each_possible_cpu(cpu)
 		saakm_json_history(s, cpu, &first);
-	seq_buf_puts(s, "]}");
+	seq_buf_putc(s, ']');
+}
+
+static void saakm_json_policy(struct seq_buf *s, struct saakm_policy *policy)
+{
+	seq_buf_printf(s, "{\"name\": \"%s\", \"id\": %u, \"module\": \"%s\", \"threads\": %u,\n",
+		       policy->own->name, policy->own->id,
+		       policy->own->owner ? module_name(policy->own->owner) : "-",
+		       READ_ONCE(policy->nr_threads));
+	saakm_json_exit(s, &policy->exit);
 }
 
 #define SAAKM_DUMP_TEXT	(16 * 1024)
+#define SAAKM_DUMP_HEAD	(4 * 1024)
 #define SAAKM_DUMP_MAX	(64 * 1024 * 1024)
 
 /*
- * All that is known of a policy, for the caller to kvfree(), or NULL. Its own
- * words are bounded, the rest takes the room that it needs. May sleep.
+ * What each CPU does, and the last transitions: none of the policy's code. Takes
+ * the room that it needs. For the caller to kvfree(), or NULL. May sleep.
  */
-char *saakm_dump_json(struct saakm_policy *policy)
+char *saakm_dump_state(void)
 {
-	char *text = kvzalloc(SAAKM_DUMP_TEXT, GFP_KERNEL), *json;
-	size_t size = 256 * 1024;
+	size_t size;
+	struct seq_buf s;
+	char *json;
+
+	for (size = 256 * 1024; size <= SAAKM_DUMP_MAX; size *= 2) {
+		json = kvzalloc(size, GFP_KERNEL);
+		if (!json)
+			return NULL;
+		seq_buf_init(&s, json, size);
+		saakm_json_state(&s);
+		if (!seq_buf_has_overflowed(&s) && s.len < size)
+			return json;
+		kvfree(json);
+	}
+	return NULL;
+}
+
+/*
+ * All that is known of a policy, for the caller to kvfree(), or NULL. @state is
+ * from saakm_dump_state(). The policy's own words are bounded. May sleep, for as
+ * long as the policy likes.
+ */
+char *saakm_dump_json(struct saakm_policy *policy, const char *state)
+{
+	char *text = kvzalloc(SAAKM_DUMP_TEXT, GFP_KERNEL), *json = NULL;
+	size_t size;
 	struct seq_buf s;
 
-	if (!text)
-		return NULL;
+	if (!text || !state)
+		goto out;
 	seq_buf_init(&s, text, SAAKM_DUMP_TEXT);
 	if (policy->own->routines.dump)
 		policy->own->routines.dump(policy, &s);
 	text[min(s.len, s.size - 1)] = '\0';
 
-	for (; size <= SAAKM_DUMP_MAX; size *= 2) {
-		json = kvzalloc(size, GFP_KERNEL);
-		if (!json)
-			break;
-		seq_buf_init(&s, json, size);
-		saakm_json_policy(&s, policy, text);
-		if (!seq_buf_has_overflowed(&s) && s.len < size)
-			goto out;
-		kvfree(json);
-	}
-	json = NULL;
+	/* A character may become an escape of six. */
+	size = SAAKM_DUMP_HEAD + 6 * strlen(text) + strlen(state);
+	json = kvzalloc(size, GFP_KERNEL);
+	if (!json)
+		goto out;
+	seq_buf_init(&s, json, size);
+	saakm_json_policy(&s, policy);
+	saakm_json_string(&s, "dump", text);
+	seq_buf_printf(&s, ",\n%s}", state);
 out:
 	kvfree(text);
 	return json;

@@ -316,13 +316,18 @@ struct saakm_sleep_watch {
 	const void	*subject;
 	u64		switches;	/* of the CPU: in a loop there are none */
 	u64		first_ns, last_ns;
+	unsigned int	open;		/* with interrupts on */
 };
 
 static DEFINE_PER_CPU(struct saakm_sleep_watch, saakm_sleep_watch);
 
 #define SAAKM_SLEEP_GAP_NS	(10 * NSEC_PER_MSEC)
 
-/* A handler that waits in a loop will never see what it waits for. */
+/*
+ * A handler that waits in a loop will never see what it waits for. If it enables
+ * interrupts each time, as completions do, the first that wakes a thread of this
+ * CPU ends in a deadlock: there is no time to lose.
+ */
 static bool saakm_waits_for_ever(void)
 {
 	struct saakm_sleep_watch *watch = raw_cpu_ptr(&saakm_sleep_watch);
@@ -334,9 +339,12 @@ static bool saakm_waits_for_ever(void)
 		watch->subject = subject;
 		watch->switches = this_rq()->nr_switches;
 		watch->first_ns = now_ns;
+		watch->open = 0;
 	}
 	watch->last_ns = now_ns;
-	return now_ns - watch->first_ns > NSEC_PER_SEC;
+	if (!irqs_disabled() && !raw_cpu_read(saakm_context.balancing))
+		watch->open++;
+	return watch->open > 2 || now_ns - watch->first_ns > NSEC_PER_SEC;
 }
 
 /*

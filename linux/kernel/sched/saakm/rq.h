@@ -9,6 +9,8 @@ struct saakm_cpu {
 	unsigned int		nr_running;
 	bool			nohz_kicked;	/* balance for idle cores too */
 	bool			kicked;		/* an idle CPU shall ask the policies */
+	bool			kick_owed;	/* at the next tick */
+	unsigned int		kicks;		/* since the last one */
 	u32			ticks;		/* stands still with interrupts off */
 	/* Masks of the policies that have a runnable thread here. */
 	u64			active;

@@ -146,6 +146,7 @@ static inline void saakm_sample(void)
 void saakm_history_auto(bool suspicious);
 void saakm_history_add(const struct task_struct *p, enum saakm_state next);
 void saakm_history_print(const struct task_struct *p);
-char *saakm_dump_json(struct saakm_policy *policy);
+char *saakm_dump_state(void);
+char *saakm_dump_json(struct saakm_policy *policy, const char *state);
 
 #endif /* _KERNEL_SCHED_SAAKM_SAFETY_H */
