@@ -190,6 +190,7 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 {
 	enum saakm_state state = p->saakm.state;
+	bool came;
 
 	saakm_account_enqueue(rq, p);
 	if (likely(state == SAAKM_BLOCKED)) {
@@ -201,12 +202,11 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 		}
 		return;
 	}
+	came = p->saakm.event.flags & SAAKM_EV_CAME;
+	p->saakm.event.flags &= ~SAAKM_EV_CAME;
 	saakm_enqueue_other(rq, p);
-	/*
-	 * From one policy to another: the core sees no change of class. Threads
-	 * of the policy that a running thread leaves may go first now.
-	 */
-	if (flags & ENQUEUE_RESTORE && state == SAAKM_NOT_QUEUED) {
+	/* Threads of the policy that a running thread has left may go first now. */
+	if (came) {
 		if (p == saakm_rq_curr(rq))
 			resched_curr(rq);
 		else

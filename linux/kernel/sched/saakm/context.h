@@ -19,12 +19,15 @@ struct saakm_context {
 		u16		busy;
 	};
 	bool			slept;		/* in a handler: prev's state is lost */
+	/* Who is blocking in __schedule(), with which state. */
+	const struct task_struct *blocks;
+	unsigned int		state;
 };
 
 DECLARE_PER_CPU(struct saakm_context, saakm_context);
 
 void saakm_slept_in_handler(void);
-void saakm_restore_state(struct task_struct *prev, unsigned int state);
+void saakm_restore_state(struct task_struct *prev);
 
 /*
  * A tick in a handler that must have interrupts off: it has enabled them, as

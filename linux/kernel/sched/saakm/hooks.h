@@ -96,10 +96,19 @@ static inline void saakm_note_preemption(struct task_struct *prev, bool in_kerne
 }
 
 /* After the election: a handler may have slept, with @prev as current. */
-static inline void saakm_elected(struct task_struct *prev, unsigned int state)
+static inline void saakm_elected(struct task_struct *prev)
 {
 	if (saakm_enabled() && unlikely(raw_cpu_read(saakm_context.slept)))
-		saakm_restore_state(prev, state);
+		saakm_restore_state(prev);
+}
+
+/* @prev blocks. A handler that sleeps would overwrite its state. */
+static inline void saakm_note_state(struct task_struct *prev, unsigned int state)
+{
+	if (!saakm_enabled())
+		return;
+	__this_cpu_write(saakm_context.blocks, prev);
+	__this_cpu_write(saakm_context.state, state);
 }
 
 /* Policies are loaded, whether they are in use or not. */
@@ -139,7 +148,8 @@ static inline bool saakm_alone(struct rq *rq) { return false; }
 static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf) { return false; }
 static inline void saakm_enter_idle(struct rq *rq) { }
 static inline bool saakm_kicked(struct rq *rq) { return false; }
-static inline void saakm_elected(struct task_struct *prev, unsigned int state) { }
+static inline void saakm_elected(struct task_struct *prev) { }
+static inline void saakm_note_state(struct task_struct *prev, unsigned int state) { }
 static inline void saakm_note_preemption(struct task_struct *prev, bool in_kernel) { }
 static inline void saakm_rq_activate(struct rq *rq) { }
 static inline void saakm_rq_deactivate(struct rq *rq) { }

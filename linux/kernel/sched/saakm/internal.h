@@ -225,6 +225,8 @@ enum saakm_preempted {
 
 /* In process_event.flags, for the class alone: saakm_task.wait_ns counts, not since_ns. */
 #define SAAKM_EV_WAITS	BIT(31)
+/* Likewise: it comes from another policy, and the core sees no change of class. */
+#define SAAKM_EV_CAME	BIT(30)
 
 /* Since when has @p, which is READY, not run? */
 static inline u64 saakm_wait_start(const struct task_struct *p)

@@ -377,12 +377,16 @@ void saakm_slept_in_handler(void)
  * as TASK_RUNNING nobody would wake it, or reap it. Whoever tried meanwhile has
  * seen that: it wakes once for nothing.
  */
-void saakm_restore_state(struct task_struct *prev, unsigned int state)
+void saakm_restore_state(struct task_struct *prev)
 {
+	unsigned int state = __this_cpu_read(saakm_context.state);
 	struct rq *rq = this_rq();
 
 	__this_cpu_write(saakm_context.slept, false);
-	if (!state || READ_ONCE(prev->__state) != TASK_RUNNING)
+	/* It goes on: it was preempted, or a signal keeps it from blocking. */
+	if (__this_cpu_read(saakm_context.blocks) != prev ||
+	    (prev->on_rq && !prev->se.sched_delayed) ||
+	    READ_ONCE(prev->__state) != TASK_RUNNING)
 		return;
 	WRITE_ONCE(prev->__state, state);
 	if (!(state & TASK_NORMAL) || rq->saakm.to_wake)

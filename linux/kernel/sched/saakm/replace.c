@@ -53,6 +53,7 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	old_data = saakm_detach(rq, p);
 	saakm_set_membership(p, new, data);
 	p->saakm.by_cgroup = by_cgroup;
+	p->saakm.event.flags = SAAKM_EV_CAME;
 	saakm_list_member(p);
 	if (ops->take_over) {
 		saakm_enter(p, SAAKM_H_take_over);

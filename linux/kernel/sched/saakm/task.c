@@ -258,6 +258,7 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	struct saakm_policy *target = s->target;
 	const struct saakm_module_routines *ops;
 	int home = st->by_cgroup ? st->home : SCHED_NORMAL;
+	bool came = st->policy;
 
 	if (st->policy && st->policy != target)
 		s->old = saakm_detach(rq, p);
@@ -266,6 +267,8 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 
 	if (!st->policy) {
 		saakm_set_membership(p, target, s->data);
+		if (came)
+			st->event.flags = SAAKM_EV_CAME;
 		s->data = NULL;
 		saakm_list_member(p);
 	}
