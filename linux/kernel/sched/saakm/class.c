@@ -395,6 +395,10 @@ static void put_prev_task_saakm(struct rq *rq, struct task_struct *p, struct tas
 
 static noinline void saakm_tell_running(struct rq *rq, struct task_struct *p)
 {
+	if (p->saakm.in_kernel)
+		saakm_floor_runs(rq, p);
+	else
+		p->saakm.event.flags = 0;
 	saakm_rq_unlink(p);
 	saakm_set_state(rq, p, SAAKM_RUNNING);
 	saakm_thread_event(rq, p, SAAKM_H_running, p->saakm.policy->ops->running);
@@ -408,15 +412,13 @@ static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first
 	if (!p->saakm.on_rq || p->saakm.state != SAAKM_READY)
 		return;
 
-	if (unlikely(p->saakm.in_kernel))
-		saakm_floor_runs(rq, p);
-	else
-		p->saakm.event.flags = 0;
 	saakm_core(policy, cpu_of(rq))->switches++;
-	if (policy->ops->running || static_branch_unlikely(&saakm_observed)) {
+	if (policy->ops->running || unlikely(p->saakm.in_kernel) ||
+	    static_branch_unlikely(&saakm_observed)) {
 		saakm_tell_running(rq, p);
 		return;
 	}
+	p->saakm.event.flags = 0;
 	p->saakm.state = SAAKM_RUNNING;
 	p->saakm.since_ns = rq->clock;
 	saakm_rq_unlink(p);

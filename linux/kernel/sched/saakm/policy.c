@@ -37,8 +37,10 @@ static void saakm_set_loading(struct saakm_policy *policy)
 	WRITE_ONCE(saakm_loading.task, policy ? current : NULL);
 }
 
+/* Those beside the list, which has been left. */
 static void saakm_wait_users(struct saakm_policy *policy)
 {
+	saakm_put(policy);
 	wait_var_event(&policy->users, !atomic_read(&policy->users));
 }
 
@@ -154,7 +156,7 @@ static int saakm_setup(struct saakm_policy *policy)
 		return ret;
 	INIT_LIST_HEAD(&policy->threads);
 	raw_spin_lock_init(&policy->threads_lock);
-	atomic_set(&policy->users, 0);
+	atomic_set(&policy->users, 1);
 	policy->ops = &policy->own->routines;
 	policy->dying = false;
 	policy->remover = NULL;

@@ -56,17 +56,6 @@ static __always_inline bool saakm_change_ok(const struct task_struct *p,
 	return !srq;
 }
 
-/* A queue that was initialised outside of a handler becomes @p's policy's. */
-static noinline bool saakm_claim_queue(const struct task_struct *p, enum saakm_state next,
-				       int cpu, struct saakm_rq *srq)
-{
-	if (!p->saakm.policy || next != SAAKM_READY || !srq || srq->owner ||
-	    !(srq->head.next || srq->type == SAAKM_RQ_RBTREE))
-		return false;
-	srq->owner = p->saakm.policy;
-	return saakm_change_ok(p, next, cpu, srq);
-}
-
 static __always_inline int saakm_apply_change(struct rq *rq, struct task_struct *p,
 					      enum saakm_state next, struct saakm_rq *srq)
 {
@@ -90,14 +79,32 @@ static noinline int saakm_change_waiting(struct rq *rq, struct task_struct *p,
 	return saakm_apply_change(rq, p, next, srq);
 }
 
+/* A queue that was initialised outside of a handler becomes @p's policy's. */
+static bool saakm_claim_queue(const struct task_struct *p, enum saakm_state next,
+				       int cpu, struct saakm_rq *srq)
+{
+	if (!p->saakm.policy || next != SAAKM_READY || !srq || srq->owner ||
+	    !(srq->head.next || srq->type == SAAKM_RQ_RBTREE))
+		return false;
+	srq->owner = p->saakm.policy;
+	return saakm_change_ok(p, next, cpu, srq);
+}
+
+static noinline int saakm_change_unclaimed(struct task_struct *p, enum saakm_state next,
+					   int cpu, struct saakm_rq *srq)
+{
+	if (!saakm_claim_queue(p, next, cpu, srq))
+		return saakm_refuse_change(p, next, cpu, srq);
+	return saakm_change_waiting(cpu_rq(cpu), p, next, srq);
+}
+
 int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
 		       struct saakm_rq *srq)
 {
 	struct rq *rq;
 
-	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq)) &&
-	    !saakm_claim_queue(p, next, cpu, srq))
-		return saakm_refuse_change(p, next, cpu, srq);
+	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq)))
+		return saakm_change_unclaimed(p, next, cpu, srq);
 	rq = cpu_rq(cpu);
 	lockdep_assert_rq_held(rq);
 
