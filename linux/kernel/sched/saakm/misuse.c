@@ -316,7 +316,6 @@ struct saakm_sleep_watch {
 	const void	*subject;
 	u64		switches;	/* of the CPU: in a loop there are none */
 	u64		first_ns, last_ns;
-	unsigned int	open;		/* with interrupts on */
 };
 
 static DEFINE_PER_CPU(struct saakm_sleep_watch, saakm_sleep_watch);
@@ -324,9 +323,9 @@ static DEFINE_PER_CPU(struct saakm_sleep_watch, saakm_sleep_watch);
 #define SAAKM_SLEEP_GAP_NS	(10 * NSEC_PER_MSEC)
 
 /*
- * A handler that waits in a loop will never see what it waits for. If it enables
- * interrupts each time, as completions do, the first that wakes a thread of this
- * CPU ends in a deadlock: there is no time to lose.
+ * A handler that waits in a loop for what others do will never see it. Who waits
+ * for time to pass (msleep()) will: it passes. Completions enable interrupts;
+ * then one that wakes a thread of this CPU may deadlock before the second is over.
  */
 static bool saakm_waits_for_ever(void)
 {
@@ -339,12 +338,9 @@ static bool saakm_waits_for_ever(void)
 		watch->subject = subject;
 		watch->switches = this_rq()->nr_switches;
 		watch->first_ns = now_ns;
-		watch->open = 0;
 	}
 	watch->last_ns = now_ns;
-	if (!irqs_disabled() && !raw_cpu_read(saakm_context.balancing))
-		watch->open++;
-	return watch->open > 2 || now_ns - watch->first_ns > NSEC_PER_SEC;
+	return now_ns - watch->first_ns > NSEC_PER_SEC;
 }
 
 /*
