@@ -423,8 +423,8 @@ static int saakm_ejected_show(struct seq_file *m, void *v)
 			if (iscntrl(*c) || *c == ' ')
 				*c = '_';
 		}
-		seq_printf(m, "%-3u %-16s %6d %-17s %5llu.%06llu %-16s %3d %-16s %s\n", policy->own->id,
-			   policy->own->name, saakm_exit_kind(policy),
+		seq_printf(m, "%-3u %-16s %6d %-17s %5llu.%06llu %-16s %3d %-16s %s\n",
+			   policy->own->id, policy->own->name, saakm_exit_kind(policy),
 			   saakm_exit_names[saakm_exit_kind(policy)],
 			   exit->time_ns / NSEC_PER_SEC,
 			   exit->time_ns % NSEC_PER_SEC / NSEC_PER_USEC,
@@ -533,6 +533,7 @@ static int saakm_dump_show(struct seq_file *m, void *v)
 
 	seq_putc(m, '[');
 	while ((policy = saakm_get_next(&id))) {
+		/* Pairs with saakm_finish_eject(). */
 		char *kept = smp_load_acquire(&policy->exit.dump);
 		char *state = kept ? NULL : saakm_dump_state();
 		char *json = kept ?: saakm_dump_json(policy, state);
@@ -560,24 +561,25 @@ void print_saakm_info(const char *log_lvl)
 {
 	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 	const struct saakm_policy *policy, *calling = saakm_calling();
-	char name[SAAKM_NAME_LEN];
+	char name[SAAKM_NAME_LEN], text[256];
 	struct saakm_own *own;
+	struct seq_buf s;
 
 	if (list_empty(&saakm_policies))
 		return;
-	printk("%sSaaKM:", log_lvl);
+	seq_buf_init(&s, text, sizeof(text));
 	if (calling && !get_kernel_nofault(own, &calling->own) &&
 	    !copy_from_kernel_nofault(name, own->name, sizeof(name)))
-		printk(KERN_CONT " %.31s (%s);", name, saakm_handler_names[handler]);
-	printk(KERN_CONT " loaded:");
+		seq_buf_printf(&s, " %.31s (%s);", name, saakm_handler_names[handler]);
+	seq_buf_puts(&s, " loaded:");
 	guard(rcu)();
 	list_for_each_entry_rcu(policy, &saakm_policies, node) {
 		if (get_kernel_nofault(own, &policy->own) ||
 		    copy_from_kernel_nofault(name, own->name, sizeof(name)))
 			break;
-		printk(KERN_CONT " %.31s", name);
+		seq_buf_printf(&s, " %.31s", name);
 	}
-	printk(KERN_CONT "\n");
+	printk("%sSaaKM:%s\n", log_lvl, seq_buf_str(&s));
 }
 
 static int __init saakm_debug_init(void)

@@ -178,6 +178,7 @@ static void saakm_finish_eject(struct work_struct *work)
 	WRITE_ONCE(policy->exit.done, true);
 	pr_info("saakm: policy %s is ejected: %u threads went to fair; unload its module and load a better one\n",
 		policy->own->name, nr_threads);
+	/* Pairs with saakm_dump_show(). */
 	smp_store_release(&policy->exit.dump, saakm_dump_json(policy, state));
 	kvfree(state);
 	saakm_free_kept(policy);
@@ -370,7 +371,8 @@ void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 	va_start(args, fmt);
 	vaf.va = &args;
 	if (reaction == SAAKM_REACT_PANIC)
-		panic("saakm: policy %s (%s): %pV", policy->own->name, saakm_exit_names[kind], &vaf);
+		panic("saakm: policy %s (%s): %pV", policy->own->name, saakm_exit_names[kind],
+		      &vaf);
 	if (reaction == SAAKM_REACT_EJECT)
 		saakm_veject(policy, kind, p, &vaf);
 	else if (saakm_report_due(kind, policy, p))
@@ -389,7 +391,8 @@ struct saakm_policy *saakm_policy_called(const char *name)
 	if (kstrtouint(name, 10, &id))
 		id = 0;
 	for_each_saakm_policy(policy) {
-		if (!READ_ONCE(policy->dying) && (!strcmp(policy->own->name, name) || policy->own->id == id))
+		if (!READ_ONCE(policy->dying) &&
+		    (!strcmp(policy->own->name, name) || policy->own->id == id))
 			return policy;
 	}
 	return NULL;
@@ -428,5 +431,6 @@ static int __init saakm_eject_init(void)
 	register_sysrq_key('E', &saakm_sysrq);
 	return 0;
 }
+
 /* Not as late as the sched_clock key is switched: QEMU 7.2 runs what stood there. */
 device_initcall(saakm_eject_init);

@@ -10,9 +10,9 @@
  */
 
 LIST_HEAD(saakm_policies);
-DEFINE_MUTEX(saakm_mutex);
-static DEFINE_MUTEX(saakm_load_mutex);
-static DEFINE_MUTEX(saakm_use_mutex);
+DEFINE_MUTEX(saakm_mutex);		/* the list, and parameters in sysfs */
+static DEFINE_MUTEX(saakm_load_mutex);	/* a load, and its init */
+static DEFINE_MUTEX(saakm_use_mutex);	/* what is switched on */
 
 u64 saakm_pulling __read_mostly, saakm_watching_idle __read_mostly;
 
@@ -268,7 +268,7 @@ static bool saakm_in_handler(const char *what)
 {
 	struct saakm_policy *policy = saakm_being_loaded();
 
-	if (!policy && !raw_cpu_read(saakm_context.busy) && !in_atomic())
+	if (!policy && !raw_cpu_read(saakm_context.busy) && !preempt_count())
 		return false;
 	saakm_violation(SAAKM_EXIT_SLEEP, policy, NULL, "%s called from a handler", what);
 	return true;
@@ -327,6 +327,7 @@ static void saakm_take_down(struct saakm_policy *policy)
 	saakm_topology_put();
 	saakm_teardown(policy);
 	policy->id = 0;
+	/* Pairs with __saakm_remove_policy(): all of it has been done. */
 	smp_store_release(&policy->remover, NULL);
 	/* Pairs with the one in wait_var_event(). */
 	smp_mb();
@@ -360,6 +361,7 @@ static void __saakm_remove_policy(struct saakm_policy *policy)
 	if (saakm_start_removal(policy))
 		saakm_take_down(policy);
 	else if (READ_ONCE(policy->remover) != current)
+		/* Pairs with saakm_take_down(). */
 		wait_var_event(&policy->remover, !smp_load_acquire(&policy->remover));
 }
 

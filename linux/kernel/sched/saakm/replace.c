@@ -25,7 +25,8 @@ int saakm_agree_to_replace(struct saakm_policy *new, struct saakm_policy *old)
 		ret = new->own->routines.migrate_from(new, old);
 		saakm_set_loading(NULL);
 	}
-	return ret ? saakm_refuse(ret < 0 ? ret : -EINVAL, "load %s: it refused to replace %s (%d)", new->own->name,
+	return ret ? saakm_refuse(ret < 0 ? ret : -EINVAL, "load %s: it refused to replace %s (%d)",
+				  new->own->name,
 				  old->own->name, ret) : 0;
 }
 

@@ -81,7 +81,7 @@ static noinline int saakm_change_waiting(struct rq *rq, struct task_struct *p,
 
 /* A queue that was initialised outside of a handler becomes @p's policy's. */
 static bool saakm_claim_queue(const struct task_struct *p, enum saakm_state next,
-				       int cpu, struct saakm_rq *srq)
+			      int cpu, struct saakm_rq *srq)
 {
 	if (!p->saakm.policy || next != SAAKM_READY || !srq || srq->owner ||
 	    !(srq->head.next || srq->type == SAAKM_RQ_RBTREE))

@@ -87,9 +87,10 @@ static bool saakm_read_call(int cpu, enum saakm_handler *handler, const void **s
 	const struct saakm_context *context = per_cpu_ptr(&saakm_context, cpu);
 
 	*handler = READ_ONCE(context->handler);
+	/* As saakm_enter() writes them: the subject, then the handler. */
 	smp_rmb();
 	*subject = READ_ONCE(context->subject);
-	smp_rmb();
+	smp_rmb();	/* and the handler once more */
 	return *handler != SAAKM_H_none && *handler == READ_ONCE(context->handler);
 }
 
