@@ -49,7 +49,8 @@ class Build:
 @pytest.mark.limit(1500)
 @pytest.mark.parametrize("option", ["SCHED_CLASS_SAAKM", "CGROUPS", "SCHED_CORE"])
 def test_the_scheduler_compiles_without(build, option):
-    config = build.configure("-d", option)
+    # SCHED_AUTOGROUP would select CGROUPS.
+    config = build.configure("-d", option, "-d", "SCHED_AUTOGROUP")
     assert f"CONFIG_{option}=y" not in config
     assert ("CONFIG_SCHED_CLASS_SAAKM=y" in config) == (option != "SCHED_CLASS_SAAKM")
     warnings = build.make("kernel/sched/")

@@ -41,10 +41,11 @@ def hogs(guest):
     load_policy(guest, "fifo")
     run_ok(guest, f"echo 1 >{SYSFS}/history")
     # All at once: behind one that spins, the others would never get as far as their shell.
-    run_ok(guest, "rm -f /tmp/gate; mkfifo /tmp/gate; for i in 1 2 3 4 5 6; do "
-                  "taskset -c 2,3 saakmctl exec fifo -- sh -c 'read x </tmp/gate; while :; do :; done' "
-                  ">/dev/null 2>&1 & done; until [ $(pgrep -fc '^sh -c read') = 6 ]; do sleep 0.1; done; "
-                  "sleep 1; : >/tmp/gate; sleep 0.5")
+    # Nothing that they share: whoever holds its lock may wait behind one that spins, too.
+    run_ok(guest, "for i in 1 2 3 4 5 6; do "
+                  "taskset -c 2,3 saakmctl exec fifo -- sh -c 'kill -STOP $$; while :; do :; done' "
+                  ">/dev/null 2>&1 & done; until [ $(pgrep -r T -fc '^sh -c kill') = 6 ]; do sleep 0.1; done; "
+                  "pkill -CONT -f '^sh -c kill'; sleep 0.5")
     yield sorted(map(int, run_ok(guest, "pgrep -f 'while :'").split()))
     guest.run("pkill -KILL -f 'while :'")
 

@@ -9,6 +9,7 @@
 #include <linux/sched/clock.h>
 #include <linux/tick.h>
 #include <asm/irq_regs.h>
+#include "../../time/tick-sched.h"
 
 #include "internal.h"
 #include "safety.h"

@@ -323,9 +323,20 @@ static DEFINE_PER_CPU(struct saakm_sleep_watch, saakm_sleep_watch);
 #define SAAKM_SLEEP_GAP_NS	(10 * NSEC_PER_MSEC)
 
 /*
- * A handler that waits in a loop for what others do will never see it. Who waits
- * for time to pass (msleep()) will: it passes. Completions enable interrupts;
- * then one that wakes a thread of this CPU may deadlock before the second is over.
+ * Who waits for time to pass, as msleep() does, looks at jiffies. With interrupts
+ * off here, it may be that no CPU counts them.
+ */
+static void saakm_let_time_pass(void)
+{
+	guard(irqsave)();
+	if (IS_ENABLED(CONFIG_TICK_ONESHOT))
+		tick_do_update_jiffies64(ktime_get());
+}
+
+/*
+ * A handler that waits in a loop for what others do will never see it. Completions
+ * enable interrupts; then one that wakes a thread of this CPU may deadlock before
+ * the second is over.
  */
 static bool saakm_waits_for_ever(void)
 {
@@ -359,6 +370,7 @@ void saakm_slept_in_handler(void)
 	if (saakm_waits_for_ever())
 		panic("saakm: policy %s waits in a loop in %s, which must not sleep: the runqueue lock that it holds stops all others",
 		      policy ? policy->own->name : "?", handler);
+	saakm_let_time_pass();
 	__set_current_state(TASK_RUNNING);
 	__this_cpu_write(saakm_context.slept, true);
 	if (need_resched()) {

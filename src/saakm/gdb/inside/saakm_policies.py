@@ -2,8 +2,7 @@
 """saakm-policies."""
 
 import gdb
-from linux import cpus
-from saakm_values import enum_name, policies
+from saakm_values import enum_name, policies, policy_name, switches
 
 _ROW = "{:<3} {:<16} {:<16} {:>8} {:<7} {:>7} {:>10} {:>10} {:>10}\n"
 
@@ -26,12 +25,12 @@ class Policies(gdb.Command):
 
 
 def _row(policy):
-    switches = sum(int(cpus.per_cpu(policy["cores"], cpu)["switches"]) for cpu in cpus.each_possible_cpu())
     state = "ejected" if int(policy["exit"]["kind"]) else "dying" if policy["dying"] else "active"
-    module = policy["owner"]["name"].string() if policy["owner"] else "-"
+    own = policy["own"]
+    module = own["owner"]["name"].string() if own["owner"] else "-"
     counts = [int(policy[name]) for name in ("nr_threads", "nr_new", "nr_terminated")]
-    return [int(policy["id"]), policy["name"].string(), module, int(policy["priority"]), state,
-            *counts, switches]
+    return [int(own["id"]), policy_name(policy), module, int(own["priority"]), state,
+            *counts, switches(policy)]
 
 
 Policies()

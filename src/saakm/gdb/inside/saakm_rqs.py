@@ -7,6 +7,7 @@ from saakm_values import (
     duration,
     enum_name,
     now_ns,
+    policy_name,
     policy_names,
     queue_name,
     queued,
@@ -61,7 +62,7 @@ def _current(task, now):
     if not task["saakm"]["policy"] or kind != "saakm":
         return f"{thread(task)} ({kind})"
     since = duration(now - int(task["saakm"]["since_ns"]))
-    return f"{thread(task)} {state(task)} under {task['saakm']['policy']['name'].string()} for {since}"
+    return f"{thread(task)} {state(task)} under {policy_name(task['saakm']['policy'])} for {since}"
 
 
 def _extras(rq, now):

@@ -7,6 +7,7 @@ from saakm_values import (
     cpu_list,
     duration,
     now_ns,
+    policy_name,
     queue_name,
     runqueue,
     state,
@@ -15,7 +16,7 @@ from saakm_values import (
     value,
 )
 
-_FLAGS = ("choice", "sync", "exec", "ousted", "yield", "tick")
+_FLAGS = ("choice", "sync", "exec", "ousted", "yield", "tick", "fork", "forced")
 _FRAMES = 16
 
 
@@ -46,7 +47,7 @@ def _facts(task):
     facts["class"] = symbol(int(task["sched_class"])).removesuffix("_sched_class")
     if not ours["policy"]:
         return facts
-    facts["policy"] = f"{ours['policy']['name'].string()} (id {int(ours['policy']['id'])})"
+    facts["policy"] = f"{policy_name(ours['policy'])} (id {int(ours['policy']['own']['id'])})"
     facts["state"] = f"{state(task)} for {duration(now_ns() - int(ours['since_ns']))}"
     facts["queue"] = f"{queue_name(ours['rq'].dereference())} of CPU {int(ours['rq']['cpu'])}" if ours["rq"] else "none"
     event = ours["event"]
@@ -55,7 +56,7 @@ def _facts(task):
                      f"woken on CPU {int(event['waker_cpu'])}"
     facts["param"] = int(ours["param"])
     if event["data"]:
-        facts["data"] = f"{int(event['data']):#x}, {int(ours['policy']['task_size'])} bytes"
+        facts["data"] = f"{int(event['data']):#x}, {int(ours['policy']['own']['task_size'])} bytes"
     return facts
 
 

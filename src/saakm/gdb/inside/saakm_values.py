@@ -6,6 +6,7 @@ from linux import cpus, lists, rbtree, utils
 
 _task = utils.CachedType("struct task_struct")
 _policy = utils.CachedType("struct saakm_policy")
+_core = utils.CachedType("struct saakm_core")
 # A list that was overwritten may never end.
 MOST = 100_000
 
@@ -24,7 +25,18 @@ def policies():
 
 def policy_names(mask):
     """Of a mask as in rq->saakm.active."""
-    return ", ".join(p["name"].string() for p in policies() if int(p["mask"]) & mask) or "none"
+    return ", ".join(policy_name(p) for p in policies() if int(p["own"]["mask"]) & mask) or "none"
+
+
+def policy_name(policy):
+    """From the class's own copy: a policy can write to the other one."""
+    return policy["own"]["name"].string()
+
+
+def switches(policy):
+    """To its threads, on all CPUs: a policy sees the first part of what the class has for each."""
+    cores = policy["cores"].cast(_core.get_type().pointer())
+    return sum(int(cpus.per_cpu(cores, cpu)["switches"]) for cpu in cpus.each_possible_cpu())
 
 
 def enum_name(constant, prefix):
