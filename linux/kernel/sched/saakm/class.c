@@ -93,7 +93,7 @@ static __always_inline void saakm_place_event(struct rq *rq, struct task_struct 
 		return;
 	saakm_not_placed(p, handler);
 	saakm_set_state(rq, p, SAAKM_READY);
-	saakm_rq_link(&rq->saakm.orphans, p);
+	saakm_link_orphan(rq, p);
 }
 
 static __always_inline void saakm_place(struct rq *rq, struct task_struct *p, bool new)
@@ -157,10 +157,10 @@ static void saakm_requeue(struct rq *rq, struct task_struct *p)
 		saakm_place_event(rq, p, SAAKM_H_requeue, ops->requeue);
 	else
 		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
-	if (st->in_kernel)
-		saakm_floor_link(rq, p);
-	/* Its policy has not given it this turn: its wait, not this one's clock, goes on. */
-	st->event.flags = unlikely(st->event.flags & SAAKM_EV_FORCED) ? SAAKM_EV_WAITS : 0;
+	if (unlikely(st->in_kernel))
+		saakm_floor_requeue(rq, p);
+	else
+		st->event.flags = 0;
 }
 
 static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags);
@@ -183,7 +183,7 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 			saakm_rq_resort(p);
 		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
 	}
-	if (st->in_kernel && st->state == SAAKM_READY)
+	if (st->in_kernel == SAAKM_PREEMPTED && st->state == SAAKM_READY)
 		saakm_floor_link(rq, p);
 }
 
@@ -197,7 +197,7 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 		saakm_place(rq, p, false);
 		if (unlikely(p->saakm.event.flags & SAAKM_EV_OUSTED)) {
 			saakm_resume_wait(p);
-			if (p->saakm.in_kernel)
+			if (p->saakm.in_kernel == SAAKM_PREEMPTED)
 				saakm_floor_link(rq, p);
 		}
 		return;
@@ -340,17 +340,27 @@ static noinline struct task_struct *saakm_elect_other(struct rq *rq, struct task
 	return saakm_floor_force(rq);
 }
 
+/* A forced turn that goes on; what the policies have lost; the policy that is owed the CPU. */
+static noinline struct task_struct *saakm_elect_special(struct rq *rq, struct task_struct *curr)
+{
+	struct task_struct *next;
+
+	if (curr && saakm_floor_keeps(rq, curr))
+		return curr;
+	if (rq->saakm.orphans.nr_tasks)
+		return saakm_rq_first(&rq->saakm.orphans);
+	next = saakm_floor_elect(rq, curr);
+	if (!rq->saakm.owed)
+		rq->saakm.special = false;
+	return next;
+}
+
 static __always_inline struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
 {
 	struct task_struct *next;
 
-	if (curr && unlikely(curr->saakm.event.flags & SAAKM_EV_FORCED) &&
-	    saakm_floor_keeps(rq, curr))
-		return curr;
-	if (unlikely(rq->saakm.orphans.nr_tasks))
-		return saakm_rq_first(&rq->saakm.orphans);
-	if (unlikely(rq->saakm.owed)) {
-		next = saakm_floor_elect(rq, curr);
+	if (unlikely(rq->saakm.special)) {
+		next = saakm_elect_special(rq, curr);
 		if (next)
 			return next;
 	}
@@ -374,8 +384,9 @@ struct task_struct *saakm_pick_task(struct rq *rq)
 		curr = NULL;	/* not ours, or it blocks */
 	next = saakm_elect(rq, curr);
 	if (next && next == curr) {
-		if (likely(!(curr->saakm.event.flags & SAAKM_EV_FORCED)) ||
-		    !saakm_floor_keeps(rq, curr))
+		if (unlikely(curr->saakm.in_kernel))
+			saakm_floor_goes_on(rq, curr);
+		else
 			curr->saakm.event.flags = 0;
 		if (curr->saakm.state == SAAKM_READY_TICK)
 			saakm_set_state(rq, curr, SAAKM_RUNNING);
@@ -395,13 +406,15 @@ static void put_prev_task_saakm(struct rq *rq, struct task_struct *p, struct tas
 
 static noinline void saakm_tell_running(struct rq *rq, struct task_struct *p)
 {
-	if (p->saakm.in_kernel)
-		saakm_floor_runs(rq, p);
-	else
-		p->saakm.event.flags = 0;
 	saakm_rq_unlink(p);
 	saakm_set_state(rq, p, SAAKM_RUNNING);
 	saakm_thread_event(rq, p, SAAKM_H_running, p->saakm.policy->ops->running);
+}
+
+static noinline void saakm_run_preempted(struct rq *rq, struct task_struct *p)
+{
+	saakm_floor_runs(rq, p);
+	saakm_tell_running(rq, p);
 }
 
 static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first)
@@ -413,12 +426,15 @@ static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first
 		return;
 
 	saakm_core(policy, cpu_of(rq))->switches++;
-	if (policy->ops->running || unlikely(p->saakm.in_kernel) ||
-	    static_branch_unlikely(&saakm_observed)) {
-		saakm_tell_running(rq, p);
+	if (unlikely(p->saakm.in_kernel)) {
+		saakm_run_preempted(rq, p);
 		return;
 	}
 	p->saakm.event.flags = 0;
+	if (policy->ops->running || static_branch_unlikely(&saakm_observed)) {
+		saakm_tell_running(rq, p);
+		return;
+	}
 	p->saakm.state = SAAKM_RUNNING;
 	p->saakm.since_ns = rq->clock;
 	saakm_rq_unlink(p);

@@ -66,7 +66,7 @@ static void saakm_fallback_place(struct saakm_policy *policy, struct process_eve
 	struct rq *rq = task_rq(p);
 
 	saakm_set_state(rq, p, SAAKM_READY);
-	saakm_rq_link(&rq->saakm.orphans, p);
+	saakm_link_orphan(rq, p);
 }
 
 static void saakm_fallback_tick(struct saakm_policy *policy, struct process_event *event,

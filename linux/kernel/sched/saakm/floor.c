@@ -54,6 +54,7 @@ static void saakm_floor_policies(struct rq *rq, const struct saakm_policy *runni
 	if (!policy)
 		return;
 	rq->saakm.owed = policy->own->mask;
+	rq->saakm.special = true;
 	rq->saakm.owed_until_ns = rq->clock + (u64)saakm_floor_runtime_us * NSEC_PER_USEC;
 	resched_curr(rq);
 }
@@ -106,8 +107,21 @@ void saakm_floor_runs(struct rq *rq, struct task_struct *p)
 {
 	if (p->saakm.in_kernel == SAAKM_PREEMPTED_LISTED)
 		saakm_floor_unlink(rq, p);
-	p->saakm.in_kernel = SAAKM_NOT_PREEMPTED;
 	p->saakm.event.flags &= SAAKM_EV_FORCED;
+	p->saakm.in_kernel = p->saakm.event.flags ? SAAKM_FORCED_TURN : SAAKM_NOT_PREEMPTED;
+}
+
+/* @p leaves the CPU, preempted in the kernel or from a forced turn. */
+void saakm_floor_requeue(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+
+	if (st->in_kernel == SAAKM_PREEMPTED)
+		saakm_floor_link(rq, p);
+	else
+		st->in_kernel = SAAKM_NOT_PREEMPTED;
+	/* Its policy has not given it this turn: its wait, not this one's clock, goes on. */
+	st->event.flags = st->event.flags & SAAKM_EV_FORCED ? SAAKM_EV_WAITS : 0;
 }
 
 static void saakm_force(struct rq *rq, struct task_struct *p)
@@ -120,7 +134,7 @@ static void saakm_force(struct rq *rq, struct task_struct *p)
 		clamp_t(u64, turn_ns, SAAKM_TURN_MIN_NS, SAAKM_TURN_NS);
 	if (p->saakm.rq)
 		saakm_rq_unlink(p);
-	saakm_rq_link(&rq->saakm.orphans, p);
+	saakm_link_orphan(rq, p);
 }
 
 /* Nobody was elected: rather than idle, let go on what others may wait for. */
@@ -147,11 +161,21 @@ void __saakm_floor_rescue(struct rq *rq)
 	resched_curr(rq);
 }
 
-/* Shall @curr, which has been forced, go on? */
+/* Has @curr been forced, and shall it go on? */
 bool saakm_floor_keeps(struct rq *rq, struct task_struct *curr)
 {
-	return rq->clock < rq->saakm.forced_until_ns &&
-		!(curr->saakm.event.flags & SAAKM_EV_YIELD);
+	return curr->saakm.event.flags & SAAKM_EV_FORCED &&
+		!(curr->saakm.event.flags & SAAKM_EV_YIELD) &&
+		rq->clock < rq->saakm.forced_until_ns;
+}
+
+/* @curr, which was forced, or about to be preempted in the kernel, is elected again. */
+void saakm_floor_goes_on(struct rq *rq, struct task_struct *curr)
+{
+	bool forced = saakm_floor_keeps(rq, curr);
+
+	curr->saakm.in_kernel = forced ? SAAKM_FORCED_TURN : SAAKM_NOT_PREEMPTED;
+	curr->saakm.event.flags = forced ? SAAKM_EV_FORCED : 0;
 }
 
 /* The tick interrupted a forced thread, in user mode if it holds nothing any more. */

@@ -27,6 +27,7 @@ struct saakm_setsched {
 	struct saakm_data	*old;		/* to free */
 	struct saakm_policy	*held;		/* so that it stays: saakm_get() */
 	u32			id, param;	/* of sched_attr, or as @p had them */
+	bool			used;		/* the new policy is SCHED_SAAKM */
 	bool			keep;		/* SETPARAM_POLICY */
 	bool			same;		/* @keep, or none is named */
 	bool			by_cgroup;
@@ -88,11 +89,19 @@ static inline bool saakm_kicked(struct rq *rq)
 	return saakm_enabled() && rq->saakm.kicked;
 }
 
-/* @prev goes on being runnable; in the kernel, if it is preempted there. */
-static inline void saakm_note_preemption(struct task_struct *prev, bool in_kernel)
+/* How a thread that stays runnable left the CPU: struct saakm_task.in_kernel */
+enum saakm_preempted {
+	SAAKM_NOT_PREEMPTED,		/* it was on its way to user mode, or yielded */
+	SAAKM_PREEMPTED,		/* in the kernel: it may hold locks, or block RCU */
+	SAAKM_PREEMPTED_LISTED,		/* and is in rq->saakm.preempted */
+	SAAKM_FORCED_TURN,		/* it has the CPU again: see floor.c */
+};
+
+/* The current thread is about to be preempted in the kernel. */
+static inline void saakm_note_preemption(void)
 {
-	if (saakm_enabled() && task_on_saakm(prev))
-		prev->saakm.in_kernel = in_kernel;
+	if (saakm_enabled() && task_on_saakm(current))
+		current->saakm.in_kernel = SAAKM_PREEMPTED;
 }
 
 /* After the election: a handler may have slept, with @prev as current. */
@@ -122,13 +131,42 @@ int saakm_fork(struct task_struct *p);
 void saakm_cancel_fork(struct task_struct *p);
 void saakm_post_fork(struct task_struct *p);
 void saakm_task_dead(struct task_struct *p);
-int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
-			   const struct sched_attr *attr, int policy, bool user);
-int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p);
-void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
-			  struct task_struct *p, const struct sched_attr *attr);
-void saakm_setsched_done(struct saakm_setsched *s);
+int __saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
+			     const struct sched_attr *attr, int policy, bool user);
+int __saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p);
+void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
+			    struct task_struct *p, const struct sched_attr *attr);
+void __saakm_setsched_done(struct saakm_setsched *s);
 void saakm_getattr(struct task_struct *p, struct sched_attr *attr);
+
+/* Before any lock is taken. May be called again for another try. */
+static inline int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
+					 const struct sched_attr *attr, int policy, bool user)
+{
+	if (!s->used && !saakm_sched_policy(policy))
+		return 0;
+	return __saakm_setsched_prepare(s, p, attr, policy, user);
+}
+
+/* With the locks: -EAGAIN if @p has changed its policy since, or the target has. */
+static inline int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
+{
+	return s->used ? __saakm_setsched_check(s, p) : 0;
+}
+
+/* @p is dequeued and has its new parameters, p->policy among them. */
+static inline void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
+					struct task_struct *p, const struct sched_attr *attr)
+{
+	if (s->used || p->saakm.policy)
+		__saakm_setsched_apply(s, rq, p, attr);
+}
+
+static inline void saakm_setsched_done(struct saakm_setsched *s)
+{
+	if (s->used || s->old)
+		__saakm_setsched_done(s);
+}
 
 #ifdef CONFIG_CGROUP_SCHED
 void saakm_cgroup_attach(struct task_struct *p);
@@ -150,7 +188,7 @@ static inline void saakm_enter_idle(struct rq *rq) { }
 static inline bool saakm_kicked(struct rq *rq) { return false; }
 static inline void saakm_elected(struct task_struct *prev) { }
 static inline void saakm_note_state(struct task_struct *prev, unsigned int state) { }
-static inline void saakm_note_preemption(struct task_struct *prev, bool in_kernel) { }
+static inline void saakm_note_preemption(void) { }
 static inline void saakm_rq_activate(struct rq *rq) { }
 static inline void saakm_rq_deactivate(struct rq *rq) { }
 static inline void saakm_init_rq(struct rq *rq) { }

@@ -216,13 +216,6 @@ static __always_inline void saakm_set_state(struct rq *rq, struct task_struct *p
 	p->saakm.since_ns = rq->clock;
 }
 
-/* How a thread that stays runnable left the CPU: struct saakm_task.in_kernel */
-enum saakm_preempted {
-	SAAKM_NOT_PREEMPTED,		/* it was on its way to user mode, or yielded */
-	SAAKM_PREEMPTED,		/* in the kernel: it may hold locks, or block RCU */
-	SAAKM_PREEMPTED_LISTED,		/* and is in rq->saakm.preempted */
-};
-
 /* In process_event.flags, for the class alone: saakm_task.wait_ns counts, not since_ns. */
 #define SAAKM_EV_WAITS	BIT(31)
 /* Likewise: it comes from another policy, and the core sees no change of class. */

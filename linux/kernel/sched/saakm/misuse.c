@@ -276,7 +276,7 @@ void saakm_lost_queue(struct task_struct *p, struct saakm_rq *srq)
 	srq->owner = p->saakm.policy;
 	list_for_each_entry(other, &rq->saakm.threads, saakm.rq_node) {
 		if (other->saakm.rq == srq)
-			saakm_rq_link(&rq->saakm.orphans, other);
+			saakm_link_orphan(rq, other);
 	}
 	saakm_violation(SAAKM_EXIT_LOST_QUEUE, p->saakm.policy, p,
 			"the runqueue that holds the thread says that it is empty");

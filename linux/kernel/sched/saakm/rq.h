@@ -16,6 +16,7 @@ struct saakm_cpu {
 	u64			active;
 	/* Of these, the one that is asked first; NULL: none. */
 	struct saakm_policy	*first;
+	bool			special;	/* who goes before that: saakm_elect_special() */
 	/* Mask of the policy that is asked first, until when: see floor.c. */
 	u64			owed;
 	u64			owed_until_ns;

@@ -91,6 +91,13 @@ static __always_inline void saakm_rq_unlink(struct task_struct *p)
 		saakm_rbtree_unlink(srq, p);
 }
 
+/* @p goes before all that the policies elect. */
+static void saakm_link_orphan(struct rq *rq, struct task_struct *p)
+{
+	rq->saakm.special = true;
+	saakm_rq_link(&rq->saakm.orphans, p);
+}
+
 static struct task_struct *saakm_rq_prev(struct saakm_rq *srq, struct task_struct *p)
 {
 	struct rb_node *rb;

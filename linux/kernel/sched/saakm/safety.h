@@ -82,6 +82,8 @@ void __saakm_floor_tick(struct rq *rq, struct task_struct *p);
 struct task_struct *saakm_floor_elect(struct rq *rq, struct task_struct *curr);
 void saakm_floor_link(struct rq *rq, struct task_struct *p);
 void saakm_floor_unlink(struct rq *rq, struct task_struct *p);
+void saakm_floor_requeue(struct rq *rq, struct task_struct *p);
+void saakm_floor_goes_on(struct rq *rq, struct task_struct *curr);
 void saakm_floor_runs(struct rq *rq, struct task_struct *p);
 struct task_struct *saakm_floor_force(struct rq *rq);
 bool saakm_floor_keeps(struct rq *rq, struct task_struct *curr);

@@ -50,7 +50,7 @@ static __always_inline bool saakm_change_ok(const struct task_struct *p,
 		       saakm_transitions[p->saakm.state] & BIT(next)) ||
 		     cpu != task_cpu(p)))
 		return false;
-	/* A queue that was not initialised has no owner. */
+	/* The handler's thread has a policy; a queue that was not initialised has no owner. */
 	if (next == SAAKM_READY)
 		return likely(srq && srq->cpu == cpu && srq->owner == p->saakm.policy);
 	return !srq;
@@ -103,7 +103,7 @@ int saakm_change_state(struct task_struct *p, enum saakm_state next, int cpu,
 {
 	struct rq *rq;
 
-	if (unlikely(!p->saakm.policy || !saakm_change_ok(p, next, cpu, srq)))
+	if (unlikely(!saakm_change_ok(p, next, cpu, srq)))
 		return saakm_change_unclaimed(p, next, cpu, srq);
 	rq = cpu_rq(cpu);
 	lockdep_assert_rq_held(rq);

@@ -211,18 +211,16 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 	return 0;
 }
 
-/*
- * Before any lock is taken. Holds the policy until saakm_setsched_done(). May be
- * called again for another try.
- */
-int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
-			   const struct sched_attr *attr, int policy, bool user)
+/* Holds the policy until saakm_setsched_done(). */
+int __saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
+			     const struct sched_attr *attr, int policy, bool user)
 {
 	saakm_setsched_done(s);
 	if (!saakm_sched_policy(policy))
 		return 0;
 
 	might_sleep();
+	s->used = true;
 	s->keep = (int)attr->sched_policy < 0;
 	s->by_cgroup = !user;
 	s->home = !user && fair_policy(p->policy) && !saakm_sched_policy(p->policy) ?
@@ -230,8 +228,7 @@ int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 	return saakm_setsched_target(s, p, attr, user);
 }
 
-/* With the locks: -EAGAIN if @p has changed its policy since, or the target has. */
-int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
+int __saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 {
 	struct saakm_policy *target = s->target;
 
@@ -250,9 +247,8 @@ int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 	return 0;
 }
 
-/* @p is dequeued and has its new parameters, p->policy among them. */
-void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
-			  struct task_struct *p, const struct sched_attr *attr)
+void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
+			    struct task_struct *p, const struct sched_attr *attr)
 {
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *target = s->target;
@@ -289,7 +285,7 @@ void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	}
 }
 
-void saakm_setsched_done(struct saakm_setsched *s)
+void __saakm_setsched_done(struct saakm_setsched *s)
 {
 	saakm_free_data(s->old);
 	kfree(s->data);
