@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The scheduler compiles in other configurations than ours, without a warning."""
+"""The scheduler compiles in other configurations than ours, without a warning, and costs nothing."""
 
+import json
+import shutil
 import subprocess
 
 import pytest
 
 from saakm import paths, source
 from saakm.kernel import environment, make_command
+from saakm.sync import sync
 
 from .support import find_kernel
+from .test_cost import saakm_cost
 
 pytestmark = pytest.mark.kernel("base")
 
@@ -16,16 +20,23 @@ pytestmark = pytest.mark.kernel("base")
 @pytest.fixture(scope="module")
 def build():
     """A build directory of its own, for all of these: the tools in it are compiled once."""
+    return _build("configs", source.default_tree()[1])
+
+
+def _build(name, tree):
     kernel = find_kernel("base")
-    directory = paths.BUILD / "configs"
+    directory = paths.BUILD / name
     directory.mkdir(parents=True, exist_ok=True)
-    _, tree = source.default_tree()
     return Build(tree, directory, (kernel.build / ".config").read_text())
 
 
 class Build:
     def __init__(self, tree, directory, config):
         self._tree, self._directory, self._config = tree, directory, config
+
+    @property
+    def vmlinux(self):
+        return self._directory / "vmlinux"
 
     def configure(self, *changes: str) -> str:
         """The configuration that Kconfig makes of ours with these changes."""
@@ -63,3 +74,39 @@ def test_preempt_rt_and_saakm_exclude_each_other(build):
     config = build.configure("-e", "EXPERT", "-e", "PREEMPT_RT")
     assert "CONFIG_PREEMPT_RT=y" in config
     assert "CONFIG_SCHED_CLASS_SAAKM=y" not in config
+
+
+@pytest.fixture(scope="module")
+def unpatched():
+    """A tree of Linux as it came, which shares its files with ours."""
+    tree = source.default_tree()[1]
+    copy = paths.TREES / "unpatched" / "linux"
+    nothing = copy.parent / "nothing"
+    shutil.rmtree(copy.parent, ignore_errors=True)
+    nothing.mkdir(parents=True)
+    for name in ("linux", "pristine", "manifest.json"):
+        subprocess.run(["cp", "-al", tree.parent / name, copy.parent], check=True)
+    sync(nothing, copy)
+    assert not (copy / "kernel/sched/saakm").exists() or not list((copy / "kernel/sched/saakm").iterdir())
+    assert "saakm" not in (copy / "kernel/sched/core.c").read_text()
+    return copy
+
+
+@pytest.mark.long
+@pytest.mark.limit(7200)
+def test_without_the_class_nothing_costs_more_than_in_linux(unpatched):
+    costs = []
+    for build in (_build("unpatched", unpatched), _build("without", source.default_tree()[1])):
+        config = build.configure("-d", "SCHED_CLASS_SAAKM")
+        assert "CONFIG_SCHED_CLASS_SAAKM=y" not in config
+        build.make("vmlinux")
+        done = saakm_cost("--kernel", str(build.vmlinux), "--schedulers", "eevdf,sched_fifo", "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        costs.append({(row["scheduler"], row["operation"]): row["instructions"]
+                      for row in json.loads(done.stdout)})  # fmt: skip
+    linux, without = costs
+    print("\n".join(f"{key}: {linux[key]:,.1f}, {without[key]:,.1f}" for key in linux))
+    # Whom a crowd of fair threads wakes is chaotic: any difference in timing moves its mean by 1 %.
+    exact = [key for key in linux if key != ("eevdf", "crowd")]
+    assert [without[key] for key in exact] == pytest.approx([linux[key] for key in exact], rel=0.001)
+    assert without["eevdf", "crowd"] == pytest.approx(linux["eevdf", "crowd"], rel=0.03)
