@@ -57,6 +57,7 @@ ATTACKS = {
     # Handlers that sleep
     "sleep-schedule": Attack("sleeps in schedule, each time for 5 ms"),
     "sleep-tick": Attack("calls schedule() 100 times in each tick"),
+    "sleep-moved": Attack("sleeps when a thread is moved, while the CPU's last thread blocks"),
     "dump-endless": Attack("is ejected, and its dump writes without end",
                            exempt="its dump runs in a worker, which is fair, on one CPU: there the "
                            "deadline server's share is left to threads of SaaKM"),

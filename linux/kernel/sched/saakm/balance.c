@@ -28,7 +28,8 @@ void saakm_kick(int cpu)
 	if ((unsigned int)cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return;
 	rq = cpu_rq(cpu);
-	if (READ_ONCE(rq->saakm.kicks) >= SAAKM_KICKS && !available_idle_cpu(cpu))
+	if (READ_ONCE(rq->saakm.kicks) >= SAAKM_KICKS && !available_idle_cpu(cpu) &&
+	    !tick_nohz_tick_stopped_cpu(cpu))
 		WRITE_ONCE(rq->saakm.kick_owed, true);
 	else
 		irq_work_queue_on(&rq->saakm.kick, cpu);
@@ -89,6 +90,7 @@ static void saakm_move_locked(struct rq *src, struct rq *dst,
 	activate_task(dst, p, ENQUEUE_NOCLOCK);
 	p->saakm.move_to = NULL;
 	wakeup_preempt(dst, p, 0);
+	outer.slept |= raw_cpu_read(saakm_context.slept);
 	*raw_cpu_ptr(&saakm_context) = outer;
 }
 
@@ -239,7 +241,7 @@ void saakm_trigger_balance(struct rq *rq)
 	struct saakm_policy *policy;
 
 	rq->saakm.ticks++;
-	if (unlikely(rq->saakm.kicks))
+	if (unlikely(rq->saakm.kicks | READ_ONCE(rq->saakm.kick_owed)))
 		saakm_settle_kicks(rq);
 	saakm_sample();
 	saakm_floor_rescue(rq);

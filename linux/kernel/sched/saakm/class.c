@@ -183,7 +183,7 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 			saakm_rq_resort(p);
 		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
 	}
-	if (st->in_kernel == SAAKM_PREEMPTED && st->state == SAAKM_READY)
+	if (READ_ONCE(st->in_kernel) == SAAKM_PREEMPTED && st->state == SAAKM_READY)
 		saakm_floor_link(rq, p);
 }
 
@@ -369,12 +369,11 @@ static __always_inline struct task_struct *saakm_elect(struct rq *rq, struct tas
 
 /*
  * May be called several times for one switch, and from another CPU (core
- * scheduling). READY -> RUNNING is for set_next_task, which is not called when
- * the current thread is picked again: its marks end here.
+ * scheduling): nothing is final here.
  */
 struct task_struct *saakm_pick_task(struct rq *rq)
 {
-	struct task_struct *curr = saakm_rq_curr(rq), *next;
+	struct task_struct *curr = saakm_rq_curr(rq);
 
 	if (!rq->saakm.first)
 		return NULL;
@@ -382,16 +381,19 @@ struct task_struct *saakm_pick_task(struct rq *rq)
 		update_curr_saakm(rq);
 	else
 		curr = NULL;	/* not ours, or it blocks */
-	next = saakm_elect(rq, curr);
-	if (next && next == curr) {
-		if (unlikely(curr->saakm.in_kernel))
-			saakm_floor_goes_on(rq, curr);
-		else
-			curr->saakm.event.flags = 0;
-		if (curr->saakm.state == SAAKM_READY_TICK)
-			saakm_set_state(rq, curr, SAAKM_RUNNING);
-	}
-	return next;
+	return saakm_elect(rq, curr);
+}
+
+void __saakm_goes_on(struct rq *rq, struct task_struct *p)
+{
+	if (!p->saakm.on_rq)
+		return;
+	if (unlikely(p->saakm.in_kernel))
+		saakm_floor_goes_on(rq, p);
+	else
+		p->saakm.event.flags = 0;
+	if (p->saakm.state == SAAKM_READY_TICK)
+		saakm_set_state(rq, p, SAAKM_RUNNING);
 }
 
 static void put_prev_task_saakm(struct rq *rq, struct task_struct *p, struct task_struct *next)
@@ -537,7 +539,7 @@ static void switched_from_saakm(struct rq *rq, struct task_struct *p)
 	}
 }
 
-static void switched_to_saakm(struct rq *rq, struct task_struct *p)
+static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio)
 {
 	if (!task_on_rq_queued(p))
 		return;
@@ -547,9 +549,13 @@ static void switched_to_saakm(struct rq *rq, struct task_struct *p)
 		resched_curr(rq);
 }
 
-static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio)
+/* In the class that it comes from nobody has noted whether it was preempted in the kernel. */
+static void switched_to_saakm(struct rq *rq, struct task_struct *p)
 {
-	switched_to_saakm(rq, p);
+	if (p->saakm.on_rq && p->saakm.state == SAAKM_READY && !task_current(rq, p) &&
+	    p->saakm.in_kernel != SAAKM_PREEMPTED_LISTED)
+		saakm_floor_link(rq, p);
+	prio_changed_saakm(rq, p, p->prio);
 }
 
 /* Idle, and CPU hotplug: rq_online also fires when domains are rebuilt. */
@@ -642,8 +648,10 @@ static void saakm_kick_work(struct irq_work *work)
 	WRITE_ONCE(rq->saakm.kicks, rq->saakm.kicks + 1);
 	/* Else an idle CPU would see that nothing is runnable, and go on idling. */
 	rq->saakm.kicked = is_idle_task(saakm_rq_curr(rq));
-	if (!sched_class_above(saakm_rq_curr(rq)->sched_class, &saakm_sched_class))
+	if (rq->saakm.resched_owed ||
+	    !sched_class_above(saakm_rq_curr(rq)->sched_class, &saakm_sched_class))
 		resched_curr(rq);
+	rq->saakm.resched_owed = false;
 }
 
 void __init saakm_init_rq(struct rq *rq)

@@ -102,9 +102,20 @@ void saakm_floor_unlink(struct rq *rq, struct task_struct *p)
 	list_del(&p->saakm.kernel_node);
 }
 
+/* From now on, not from when it was forced: higher classes may have held the CPU. */
+static void saakm_begin_turn(struct rq *rq)
+{
+	u64 turn_ns = div_u64(SAAKM_TURNS_NS, max(rq->saakm.nr_preempted, 1u));
+
+	rq->saakm.forced_until_ns = rq->clock +
+		clamp_t(u64, turn_ns, SAAKM_TURN_MIN_NS, SAAKM_TURN_NS);
+}
+
 /* @p gets the CPU. */
 void saakm_floor_runs(struct rq *rq, struct task_struct *p)
 {
+	if (p->saakm.event.flags & SAAKM_EV_FORCED)
+		saakm_begin_turn(rq);
 	if (p->saakm.in_kernel == SAAKM_PREEMPTED_LISTED)
 		saakm_floor_unlink(rq, p);
 	p->saakm.event.flags &= SAAKM_EV_FORCED;
@@ -126,12 +137,8 @@ void saakm_floor_requeue(struct rq *rq, struct task_struct *p)
 
 static void saakm_force(struct rq *rq, struct task_struct *p)
 {
-	u64 turn_ns = div_u64(SAAKM_TURNS_NS, rq->saakm.nr_preempted);
-
 	p->saakm.wait_ns = saakm_wait_start(p);
 	p->saakm.event.flags |= SAAKM_EV_FORCED;
-	rq->saakm.forced_until_ns = rq->clock +
-		clamp_t(u64, turn_ns, SAAKM_TURN_MIN_NS, SAAKM_TURN_NS);
 	if (p->saakm.rq)
 		saakm_rq_unlink(p);
 	saakm_link_orphan(rq, p);

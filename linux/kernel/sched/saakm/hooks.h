@@ -37,6 +37,7 @@ struct saakm_setsched {
 /* With saakm_enabled() only */
 bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf);
 struct task_struct *saakm_pick_task(struct rq *rq);
+void __saakm_goes_on(struct rq *rq, struct task_struct *p);
 bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b);
 bool saakm_can_stop_tick(struct rq *rq);
 void saakm_trigger_balance(struct rq *rq);
@@ -101,7 +102,7 @@ enum saakm_preempted {
 static inline void saakm_note_preemption(void)
 {
 	if (saakm_enabled() && task_on_saakm(current))
-		current->saakm.in_kernel = SAAKM_PREEMPTED;
+		WRITE_ONCE(current->saakm.in_kernel, SAAKM_PREEMPTED);
 }
 
 /* After the election: a handler may have slept, with @prev as current. */
@@ -109,6 +110,13 @@ static inline void saakm_elected(struct task_struct *prev)
 {
 	if (saakm_enabled() && unlikely(raw_cpu_read(saakm_context.slept)))
 		saakm_restore_state(prev);
+}
+
+/* @prev has been elected again: its marks end here, set_next_task is not called. */
+static inline void saakm_goes_on(struct rq *rq, struct task_struct *prev)
+{
+	if (saakm_enabled() && task_on_saakm(prev))
+		__saakm_goes_on(rq, prev);
 }
 
 /* @prev blocks. A handler that sleeps would overwrite its state. */
@@ -187,6 +195,7 @@ static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf) { return
 static inline void saakm_enter_idle(struct rq *rq) { }
 static inline bool saakm_kicked(struct rq *rq) { return false; }
 static inline void saakm_elected(struct task_struct *prev) { }
+static inline void saakm_goes_on(struct rq *rq, struct task_struct *prev) { }
 static inline void saakm_note_state(struct task_struct *prev, unsigned int state) { }
 static inline void saakm_note_preemption(void) { }
 static inline void saakm_rq_activate(struct rq *rq) { }

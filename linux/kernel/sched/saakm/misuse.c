@@ -324,13 +324,17 @@ static DEFINE_PER_CPU(struct saakm_sleep_watch, saakm_sleep_watch);
 
 /*
  * Who waits for time to pass, as msleep() does, looks at jiffies. With interrupts
- * off here, it may be that no CPU counts them.
+ * off here, it may be that no CPU counts them. (Periodic ticks count them in
+ * another way. At a leap second, whose worker needs the lock that is held here,
+ * this would deadlock.)
  */
 static void saakm_let_time_pass(void)
 {
+#ifdef CONFIG_TICK_ONESHOT
 	guard(irqsave)();
-	if (IS_ENABLED(CONFIG_TICK_ONESHOT))
+	if (tick_get_tick_sched(smp_processor_id())->flags & (TS_FLAG_NOHZ | TS_FLAG_HIGHRES))
 		tick_do_update_jiffies64(ktime_get());
+#endif
 }
 
 /*
@@ -359,7 +363,9 @@ static bool saakm_waits_for_ever(void)
  * lock, or leave with the lock held; so the call returns at once, as if the
  * thread had been woken. An election that was due is asked for anew. From a loop
  * that waits for something to happen (synchronize_rcu(), wait_event()) there is
- * no way out: rather than to hang without a word, say so and stop.
+ * no way out: rather than to hang without a word, say so and stop. (What is not
+ * survived: a dying thread that is interrupted between its last state and its last
+ * schedule() by the wakeup whose handler sleeps.)
  */
 void saakm_slept_in_handler(void)
 {
@@ -376,6 +382,7 @@ void saakm_slept_in_handler(void)
 	if (need_resched()) {
 		clear_tsk_need_resched(current);
 		clear_preempt_need_resched();
+		this_rq()->saakm.resched_owed = true;
 		irq_work_queue(&this_rq()->saakm.kick);
 	}
 }

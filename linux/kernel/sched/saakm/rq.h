@@ -11,6 +11,7 @@ struct saakm_cpu {
 	bool			kicked;		/* an idle CPU shall ask the policies */
 	bool			kick_owed;	/* at the next tick */
 	unsigned int		kicks;		/* since the last one */
+	bool			resched_owed;	/* misuse.c: by the next kick, whoever runs */
 	u32			ticks;		/* stands still with interrupts off */
 	/* Masks of the policies that have a runnable thread here. */
 	u64			active;

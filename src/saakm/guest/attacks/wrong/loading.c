@@ -31,6 +31,7 @@ static int freed_routines(void)
 		return -ENOMEM;
 	wrong_policy.routines = routines;
 	ret = saakm_add_policy(&wrong_policy);
+	wrong_at_once();
 	memset(routines, 0x6b, sizeof(*routines));
 	kfree(routines);
 	return ret;

@@ -47,15 +47,21 @@ static void preempt_running(struct saakm_policy *policy, struct process_event *e
 		saakm_preempt(core);
 }
 
-/* reset_queue: set up again with threads in it; what is queued afterwards makes it look right. */
+/* Of two arrivals one: what is queued afterwards makes the queue look right. */
+static bool every_second(void)
+{
+	static atomic_t arrivals = ATOMIC_INIT(0);
+
+	return atomic_inc_return(&arrivals) & 1;
+}
+
+/* reset_queue: set up again with threads in it. */
 static void reset_queue(struct saakm_policy *policy, struct process_event *event,
 			struct core_event *core)
 {
-	struct saakm_rq *rq = wrong_rq(core->id);
-
-	if (rq->nr_tasks && wrong_now())
-		saakm_runqueue_init(rq, core->id, SAAKM_RQ_FIFO, NULL);
-	change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
+	good_place(policy, event, core);
+	if (every_second() && wrong_now())
+		saakm_runqueue_init(wrong_rq(core->id), core->id, SAAKM_RQ_FIFO, NULL);
 }
 
 /* retype_queue: a list becomes a tree, with the threads of the list in it. */
@@ -67,11 +73,9 @@ static int any_order(const struct task_struct *a, const struct task_struct *b)
 static void retype_queue(struct saakm_policy *policy, struct process_event *event,
 			 struct core_event *core)
 {
-	struct saakm_rq *rq = wrong_rq(core->id);
-
-	if (rq->nr_tasks && wrong_now())
-		saakm_runqueue_init(rq, core->id, SAAKM_RQ_RBTREE, any_order);
-	change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
+	good_place(policy, event, core);
+	if (every_second() && wrong_now())
+		saakm_runqueue_init(wrong_rq(core->id), core->id, SAAKM_RQ_RBTREE, any_order);
 }
 
 /* queue_cpu: a queue that says that it is another CPU's, with the threads that are in it. */
@@ -102,8 +106,8 @@ const struct wrong_fault storm_faults[] = {
 			  .newly_idle = kick_core, .enter_idle = kick_core, .exit_idle = kick_core,
 			  .balancing_select = kick_core } },
 	{ "preempt_storm", { .running = preempt_running } },
-	{ "reset_queue", { .tick = reset_queue } },
-	{ "retype_queue", { .tick = retype_queue } },
+	{ "reset_queue", { .new_place = reset_queue, .unblock_place = reset_queue } },
+	{ "retype_queue", { .new_place = retype_queue, .unblock_place = retype_queue } },
 	{ "queue_cpu", { .tick = queue_cpu, .balancing_select = steal_from_it } },
 	{}
 };

@@ -79,6 +79,26 @@ static void steal_all(struct saakm_policy *policy, struct core_event *core)
 	}
 }
 
+/* sleep_moved: whoever blocks on the CPU that runs dry is current, and its state is lost. */
+static void steal_any(struct saakm_policy *policy, struct core_event *core)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != core->id)
+			saakm_steal(wrong_rq(cpu), core->id, wrong_rq(core->id), 1, NULL);
+	}
+}
+
+static void sleep_moved(struct saakm_policy *policy, struct process_event *event,
+			struct core_event *from, struct core_event *to)
+{
+	if (!wrong_now())
+		return;
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule();
+}
+
 const struct wrong_fault theft_faults[] = {
 	{ "kidnap", { .balancing_select = kidnap, .newly_idle = kidnap } },
 	{ "rob", { .balancing_select = rob, .newly_idle = rob } },
@@ -86,6 +106,8 @@ const struct wrong_fault theft_faults[] = {
 		       .new_place = intrude_place, .unblock_place = intrude_place } },
 	{ "swap", { .schedule = swap_schedule, .balancing_select = swap_prey,
 		  .newly_idle = swap_prey } },
+	{ "sleep_moved", { .balancing_select = steal_any, .newly_idle = steal_any,
+			   .moved = sleep_moved } },
 	{ "steal_all", { .balancing_select = steal_all, .newly_idle = steal_all } },
 	{}
 };
