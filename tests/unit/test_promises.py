@@ -26,9 +26,9 @@ SAFETY = [
 BESIDE = ["policy.c", "replace.c", "cgroup.c", "debug.c"]
 
 
-def test_what_schedules_is_under_1700_lines():
+def test_what_schedules_is_under_1800_lines():
     files = [f for f in CLASS.glob("*.[ch]") if f.name not in SAFETY + BESIDE]
-    assert sum(map(lines_of_code, files)) < 1700
+    assert sum(map(lines_of_code, files)) < 1800
 
 
 def test_safety_is_under_1500_lines():

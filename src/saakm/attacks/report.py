@@ -62,8 +62,8 @@ def markdown(outcomes: list[Outcome]) -> str:
     usual = [name for name, attack in ATTACKS.items() if fatal or not attack.fatal]
     words = ["./saakm attacks", *(names if names != usual else ["--include-fatal"] if fatal else [])]
     said = (f"Each is loaded beside threads of a second policy (rr) and of fair, on 2 CPUs, with "
-            f"`timeout_ms={TIMEOUT_MS}`, in counted time: the figures are the same on any host. Its own "
-            f"threads have to run again within {LIMIT_MS} ms, and nobody else may wait "
+            f"`timeout_ms={TIMEOUT_MS}`, in counted time: the figures are the same on any host with the "
+            f"same build of the kernel. Its own threads have to run again within {LIMIT_MS} ms, and nobody else may wait "
             f"{BYSTANDERS_MS} ms longer than in the same run before it was loaded.")
     rows = [_HEADER, tuple("---" for _ in _HEADER), *map(_row, outcomes)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
