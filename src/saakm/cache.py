@@ -84,7 +84,8 @@ def explain(error: OSError) -> SaakmError | None:
         return SaakmError(
             "the disk is full",
             f"{file or 'writing'}: {error.strerror}",
-            f"free space, or give another disk in SAAKM_CACHE; the cache is {paths.CACHE}",
+            f"free space where the output goes; or, for the cache, {paths.CACHE}, give another disk "
+            "in SAAKM_CACHE",
         )
     if error.errno in _NOT_WRITABLE and file and _concerns_cache(file):
         return SaakmError(

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .errors import SaakmError
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -26,6 +28,15 @@ def _flush(path: Path) -> None:
     """Else a power failure could leave the new name with nothing in it."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def make_output(directory: Path) -> Path:
+    """The directory that a user has named for what a command writes."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SaakmError(f"cannot write into {directory}", str(error), "give another directory") from error
+    return directory
 
 
 def write_text(path: Path, text: str) -> None:

@@ -48,8 +48,12 @@ def find_policy(word: str) -> Path | None:
     raise SaakmError(
         f"there is no policy '{word}'",
         f"policies/ has: {', '.join(policies()) or 'nothing yet'}; $SAAKM_POLICIES does not have it",
-        f"choose one of them, {here}none for the kernel's own scheduler, or: saakm new {word}",
+        f"choose one of them, {here}none for the kernel's own scheduler{_or_new(word)}",
     )
+
+
+def _or_new(word: str) -> str:
+    return f", or: saakm new {word}" if word.isidentifier() else ""
 
 
 def _directory(path: Path) -> Path:

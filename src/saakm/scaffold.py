@@ -73,8 +73,8 @@ def fault_in_name(name: str, source: str) -> str | None:
         return "a name is a C identifier of lower case letters, digits and _, and starts with a letter"
     if len(name) > 31:
         return f"it has {len(name)} characters; the kernel takes 31 (SAAKM_NAME_LEN)"
-    if name in ("none", "eevdf", "fair", "other"):
-        return "it means the kernel's own scheduler"
+    if name in ("none", "eevdf", "fair", "other", "all"):
+        return "it means the kernel's own scheduler, or all policies"
     if name in _KEYWORDS.split():
         return "it is a word of C"
     if name in _TAKEN_PREFIXES.split():

@@ -96,6 +96,15 @@ def test_clean_removes_builds_and_keeps_the_source_unless_told(place):
     assert "freed 0.0 GiB" in saakm("clean", "--all", place=place).stdout
 
 
+def test_clean_keeps_what_somebody_else_put_there(place):
+    cache.make(place / "trees")
+    (place / "thesis.tex").write_text("all of it")
+    done = saakm("clean", "--all", place=place)
+    assert done.returncode == 0 and f"kept {place / 'thesis.tex'}" in done.stdout
+    assert (place / "thesis.tex").read_text() == "all of it" and not (place / "trees").exists()
+    assert cache.is_marked()  # and can be used on
+
+
 @pytest.mark.parametrize("options", [[], ["--all"]])
 def test_clean_follows_no_link(place, tmp_path, options):
     outside = tmp_path / "outside"

@@ -45,13 +45,20 @@ def show(outcomes: list[Outcome], console: Console) -> None:
     console.print(f"\n[{style}]{len(outcomes) - failed} held, {failed} did not[/]", highlight=False)
 
 
-def write(path: Path, outcomes: list[Outcome]) -> None:
-    """Between the two markers of the page, which must be there."""
+def page_with_place(path: Path) -> str:
+    """The page, which has the two markers; a new one, if there is none."""
+    if not path.parent.is_dir():
+        raise SaakmError(f"cannot write {path}", f"there is no directory {path.parent}", "give another page")
     page = path.read_text() if path.exists() else f"{_BEGIN}\n{_END}\n"
     if page.count(_BEGIN) != 1 or page.count(_END) != 1 or page.index(_BEGIN) > page.index(_END):
         raise SaakmError(f"{path} has no place for the table", "it needs two lines around it, each once",
                          f"add to it: {_BEGIN} and, below that, {_END}")
-    before, rest = page.split(_BEGIN)
+    return page
+
+
+def write(path: Path, outcomes: list[Outcome]) -> None:
+    """Between the two markers of the page, which must be there."""
+    before, rest = page_with_place(path).split(_BEGIN)
     after = rest.split(_END)[1]
     path.write_text(f"{before}{_BEGIN}\n{markdown(outcomes)}\n{_END}{after}")
 
@@ -63,8 +70,8 @@ def markdown(outcomes: list[Outcome]) -> str:
     words = ["./saakm attacks", *(names if names != usual else ["--include-fatal"] if fatal else [])]
     said = (f"Each is loaded beside threads of a second policy (rr) and of fair, on 2 CPUs, with "
             f"`timeout_ms={TIMEOUT_MS}`, in counted time: the figures are the same on any host with the "
-            f"same build of the kernel. Its own threads have to run again within {LIMIT_MS} ms, and nobody else may wait "
-            f"{BYSTANDERS_MS} ms longer than in the same run before it was loaded.")
+            f"same build of the kernel. Its own threads have to run again within {LIMIT_MS} ms, and "
+            f"nobody else may wait {BYSTANDERS_MS} ms longer than in the same run before it was loaded.")
     rows = [_HEADER, tuple("---" for _ in _HEADER), *map(_row, outcomes)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     # The mark is for tests/documents.py.

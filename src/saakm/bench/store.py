@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SaakmError
+from ..files import make_output
 
 FILE = "runs.jsonl"
 RUN, ENVIRONMENT = "run", "environment"
@@ -34,7 +35,7 @@ class Store:
             raise SaakmError(f"{self.path} has results already",
                              "they would be mixed up with those of other conditions",
                              "add --resume to go on with them, or name another directory: --out")
-        self.directory.mkdir(parents=True, exist_ok=True)
+        make_output(self.directory)
         self._mend()
 
     def append(self, record: Record) -> None:

@@ -41,6 +41,8 @@ def attacks(
         report.show_list(Console())
         return
     chosen = chosen_attacks(names or [], include_fatal)
+    if markdown:
+        report.page_with_place(markdown)  # or a refusal, before they take minutes
     scene = runs.prepare(find_target().built)
     with meter("attacking", len(chosen)) as progress:
 

@@ -2,6 +2,7 @@
 """saakm clean: give disk space back."""
 
 import contextlib
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,6 +13,12 @@ import typer
 from .. import cache, exchange, paths
 from ..errors import SaakmError
 from ..locks import is_locked
+
+# What the workshop makes in its cache, as ./saakm has it, too.
+_OURS = re.compile(
+    r"venv-.{12}(\.lock)?|accel\.json|build|cargo|ccache|debian|debian-.*\.tar|docs|guests|logs|peers"
+    r"|programs|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
+)
 
 
 def clean(
@@ -24,7 +31,8 @@ def clean(
 
     The cache is ~/.cache/saakm, or the directory that SAAKM_CACHE names: an absolute path, not below
     /tmp or what else a guest has of its own. It is marked by a file CACHEDIR.TAG. A directory
-    without that mark is not touched, nor one in which a guest runs or something is built.
+    without that mark is not touched, nor one in which a guest runs or something is built; what
+    SaaKM has not made stays.
     """
     victims = _victims(everything)
     if victims:
@@ -34,7 +42,10 @@ def clean(
     for path in victims:
         _remove(path)
         print(f"removed {path}")
-    if everything and paths.CACHE.exists():
+    strangers = [path for path in _entries() if not _OURS.fullmatch(path.name)] if everything else []
+    for path in strangers:
+        print(f"kept {path}: it is not SaaKM's")
+    if everything and paths.CACHE.exists() and not strangers:
         # Last, so that one that is interrupted can be repeated.
         (paths.CACHE / cache.MARK).unlink()
         with contextlib.suppress(OSError):  # a link or a disk of its own stays
@@ -46,8 +57,13 @@ def _victims(everything: bool) -> list[Path]:
     if not everything:
         found = [paths.BUILD, paths.CARGO, paths.GUESTS, paths.LOGS]
     else:
-        found = sorted(paths.CACHE.iterdir()) if paths.CACHE.exists() else []
-    return [path for path in found if path.name != cache.MARK and (path.exists() or path.is_symlink())]
+        found = [path for path in _entries() if _OURS.fullmatch(path.name)]
+    return [path for path in found if path.exists() or path.is_symlink()]
+
+
+def _entries() -> list[Path]:
+    found = sorted(paths.CACHE.iterdir()) if paths.CACHE.exists() else []
+    return [path for path in found if path.name not in (cache.MARK, "lost+found")]
 
 
 def _refuse_what_is_not_ours() -> None:

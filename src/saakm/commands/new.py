@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm new: a policy of one's own, which runs as it is."""
 
+import shlex
+import shutil
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -41,15 +43,21 @@ def new(
     target = where / name
     try:
         target.mkdir(parents=True)
+    except OSError as error:
+        raise _cannot_create(target, error) from error
+    try:
         for file, text in policy_files(name, str(origin), source).items():
             (target / file).write_text(text)
     except OSError as error:
-        raise SaakmError(
-            f"cannot create {target}", str(error), "choose another folder with --dir"
-        ) from error
+        shutil.rmtree(target, ignore_errors=True)  # or the next try would find it there
+        raise _cannot_create(target, error) from error
     print(f"created  {target}")
     found = target in own_policies() or where == paths.POLICIES
-    print(_NEXT.format(it=name if found else target, file=f"{name}.c"))
+    print(_NEXT.format(it=name if found else shlex.quote(str(target)), file=f"{name}.c"))
+
+
+def _cannot_create(target: Path, error: OSError) -> SaakmError:
+    return SaakmError(f"cannot create {target}", str(error), "choose another folder with --dir")
 
 
 def _default_directory() -> Path:
@@ -58,12 +66,11 @@ def _default_directory() -> Path:
 
 
 def _check(name: str, where: Path, source: str) -> None:
-    why = None
+    why = fault_in_name(name, source)
     if name in policies():
         why = f"policies/{name} is a policy already"
-    elif (where / name).exists():
+    elif not why and (where / name).exists():
         why = f"{where / name} exists already"
-    why = why or fault_in_name(name, source)
     if why:
         raise SaakmError(
             f"a policy cannot be called '{name}'", why, "choose another name, or another --dir"

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from ..errors import SaakmError
+from ..files import make_output
 from ..progress import meter
 from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
 from ..trace.timeline import Timeline
@@ -62,7 +63,7 @@ def trace(
         raise SaakmError(f"no picture can be made as '{image}'", "there are png and svg", "--image png")
     name = source.name if source else "eevdf"
     directory = output or Path(f"trace-{name}")
-    directory.mkdir(parents=True, exist_ok=True)
+    make_output(directory)
     with boot(_with_events(vm), source) as guest:
         if source:
             guest.load(source)
