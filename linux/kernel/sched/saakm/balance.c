@@ -20,6 +20,13 @@ EXPORT_SYMBOL_NS_GPL(saakm_preempt, SAAKM);
  */
 #define SAAKM_KICKS	50	/* from tick to tick */
 
+static void saakm_owe_kick(struct rq *rq)
+{
+	WRITE_ONCE(rq->saakm.kick_owed, true);
+	/* Pairs with saakm_tick_work(). */
+	smp_store_release(&rq->saakm.tick_work, true);
+}
+
 void saakm_kick(int cpu)
 {
 	struct rq *rq;
@@ -30,7 +37,7 @@ void saakm_kick(int cpu)
 	rq = cpu_rq(cpu);
 	if (READ_ONCE(rq->saakm.kicks) >= SAAKM_KICKS && !available_idle_cpu(cpu) &&
 	    !tick_nohz_tick_stopped_cpu(cpu))
-		WRITE_ONCE(rq->saakm.kick_owed, true);
+		saakm_owe_kick(rq);
 	else
 		irq_work_queue_on(&rq->saakm.kick, cpu);
 }
@@ -229,11 +236,15 @@ static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
 	       time_after_eq(jiffies, saakm_core(policy, cpu)->next_balance);
 }
 
-static void saakm_settle_kicks(struct rq *rq)
+/* Kicks since the last tick, and threads that were preempted in the kernel. */
+static noinline void saakm_tick_work(struct rq *rq)
 {
+	/* Pairs with saakm_owe_kick() and saakm_floor_link(): what they noted is seen below. */
+	xchg(&rq->saakm.tick_work, false);
 	WRITE_ONCE(rq->saakm.kicks, 0);
 	if (xchg(&rq->saakm.kick_owed, false))
 		irq_work_queue(&rq->saakm.kick);
+	saakm_floor_rescue(rq);
 }
 
 void saakm_trigger_balance(struct rq *rq)
@@ -241,10 +252,9 @@ void saakm_trigger_balance(struct rq *rq)
 	struct saakm_policy *policy;
 
 	rq->saakm.ticks++;
-	if (unlikely(rq->saakm.kicks | READ_ONCE(rq->saakm.kick_owed)))
-		saakm_settle_kicks(rq);
+	if (unlikely(READ_ONCE(rq->saakm.tick_work)))
+		saakm_tick_work(rq);
 	saakm_sample();
-	saakm_floor_rescue(rq);
 	if (!cpu_active(cpu_of(rq)))
 		return;
 	for_each_saakm_policy(policy) {

@@ -646,6 +646,7 @@ static void saakm_kick_work(struct irq_work *work)
 
 	guard(rq_lock_irqsave)(rq);
 	WRITE_ONCE(rq->saakm.kicks, rq->saakm.kicks + 1);
+	WRITE_ONCE(rq->saakm.tick_work, true);
 	/* Else an idle CPU would see that nothing is runnable, and go on idling. */
 	rq->saakm.kicked = is_idle_task(saakm_rq_curr(rq));
 	if (rq->saakm.resched_owed ||

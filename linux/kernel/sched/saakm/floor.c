@@ -89,6 +89,8 @@ void saakm_floor_link(struct rq *rq, struct task_struct *p)
 
 	p->saakm.in_kernel = SAAKM_PREEMPTED_LISTED;
 	WRITE_ONCE(rq->saakm.nr_preempted, rq->saakm.nr_preempted + 1);
+	/* Pairs with saakm_tick_work(). */
+	smp_store_release(&rq->saakm.tick_work, true);
 	if (first && (s64)(p->saakm.since_ns - first->saakm.since_ns) < 0)
 		list_add(&p->saakm.kernel_node, &rq->saakm.preempted);
 	else
@@ -154,13 +156,17 @@ struct task_struct *saakm_floor_force(struct rq *rq)
 	return p;
 }
 
-/* In the tick of any class. */
-void __saakm_floor_rescue(struct rq *rq)
+/* In the tick of any class, and at the next one as long as there are any. */
+void saakm_floor_rescue(struct rq *rq)
 {
 	struct task_struct *p;
 
+	if (!READ_ONCE(rq->saakm.nr_preempted))
+		return;
 	guard(rq_lock)(rq);
 	p = saakm_first_preempted(rq);
+	if (p)
+		WRITE_ONCE(rq->saakm.tick_work, true);
 	if (!p || p->saakm.rq == &rq->saakm.orphans ||
 	    (s64)(rq->clock - p->saakm.since_ns) < SAAKM_FORCE_NS)
 		return;

@@ -10,6 +10,7 @@ struct saakm_cpu {
 	bool			nohz_kicked;	/* balance for idle cores too */
 	bool			kicked;		/* an idle CPU shall ask the policies */
 	bool			kick_owed;	/* at the next tick */
+	bool			tick_work;	/* there is something for saakm_tick_work() */
 	unsigned int		kicks;		/* since the last one */
 	bool			resched_owed;	/* misuse.c: by the next kick, whoever runs */
 	u32			ticks;		/* stands still with interrupts off */

@@ -87,20 +87,13 @@ void saakm_floor_goes_on(struct rq *rq, struct task_struct *curr);
 void saakm_floor_runs(struct rq *rq, struct task_struct *p);
 struct task_struct *saakm_floor_force(struct rq *rq);
 bool saakm_floor_keeps(struct rq *rq, struct task_struct *curr);
-void __saakm_floor_rescue(struct rq *rq);
+void saakm_floor_rescue(struct rq *rq);
 
 static inline void saakm_floor_tick(struct rq *rq, struct task_struct *p)
 {
 	if (unlikely(rq->saakm.active & (rq->saakm.active - 1) ||
 		     p->saakm.event.flags & SAAKM_EV_FORCED))
 		__saakm_floor_tick(rq, p);
-}
-
-/* Without the lock. */
-static inline void saakm_floor_rescue(struct rq *rq)
-{
-	if (unlikely(READ_ONCE(rq->saakm.nr_preempted)))
-		__saakm_floor_rescue(rq);
 }
 
 /* server.c */
