@@ -102,9 +102,11 @@ def test_without_the_class_nothing_costs_more_than_in_linux(unpatched):
         config = build.configure("-d", "SCHED_CLASS_SAAKM")
         assert "CONFIG_SCHED_CLASS_SAAKM=y" not in config
         build.make("vmlinux")
-        done = saakm_cost("--kernel", str(build.vmlinux), "--schedulers", "eevdf,sched_fifo", "--json")
+        done = saakm_cost("--kernel", str(build.vmlinux), "--schedulers", "eevdf,sched_fifo",
+                          "--seeds", "5", "--json")  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-        costs.append({(row["scheduler"], row["operation"]): row["instructions"]
+        # Where memory lies, and when timers expire, adds tenths of a per cent to some boots.
+        costs.append({(row["scheduler"], row["operation"]): min(row["values"])
                       for row in json.loads(done.stdout)})  # fmt: skip
     linux, without = costs
     print("\n".join(f"{key}: {linux[key]:,.1f}, {without[key]:,.1f}" for key in linux))
