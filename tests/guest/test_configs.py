@@ -3,6 +3,7 @@
 
 import json
 import shutil
+import statistics
 import subprocess
 
 import pytest
@@ -105,12 +106,12 @@ def test_without_the_class_nothing_costs_more_than_in_linux(unpatched):
         done = saakm_cost("--kernel", str(build.vmlinux), "--schedulers", "eevdf,sched_fifo",
                           "--seeds", "5", "--json")  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-        # Where memory lies, and when timers expire, adds tenths of a per cent to some boots.
-        costs.append({(row["scheduler"], row["operation"]): min(row["values"])
+        costs.append({(row["scheduler"], row["operation"]): statistics.median(row["values"])
                       for row in json.loads(done.stdout)})  # fmt: skip
     linux, without = costs
     print("\n".join(f"{key}: {linux[key]:,.1f}, {without[key]:,.1f}" for key in linux))
-    # Whom a crowd of fair threads wakes is chaotic: any difference in timing moves its mean by 1 %.
-    exact = [key for key in linux if key != ("eevdf", "crowd")]
-    assert [without[key] for key in exact] == pytest.approx([linux[key] for key in exact], rel=0.001)
-    assert without["eevdf", "crowd"] == pytest.approx(linux["eevdf", "crowd"], rel=0.03)
+    # Boots of one kernel differ by half a per cent in what lives long, and by more in whom a
+    # crowd of fair threads wakes: any difference in timing changes that.
+    noise = {"fork": 0.006, "exec": 0.006, "migration": 0.006, "crowd": 0.03}
+    for key, cost in linux.items():
+        assert without[key] == pytest.approx(cost, rel=noise.get(key[1], 0.001)), key

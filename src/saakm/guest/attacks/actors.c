@@ -12,6 +12,7 @@
 
 static struct {
 	volatile enum phase phase;
+	volatile bool calm;		/* hogs sleep, too */
 	volatile uint32_t own_id;	/* for those who leave the policy and come back */
 	unsigned int nr;
 	struct actor actors[ACTORS];
@@ -42,7 +43,7 @@ static void work(struct actor *a)
 {
 	unsigned int chunks = a->work_us * CHUNKS_PER_MS / 1000;
 
-	for (unsigned int i = 0; i < chunks || a->does == HOGS; i++) {
+	for (unsigned int i = 0; i < chunks || (a->does == HOGS && !stage->calm); i++) {
 		spin(CHUNK);
 		note(a);
 		if (i % 100 == 99)
@@ -127,6 +128,11 @@ void actors_start(const struct actor *like, unsigned int nr)
 			pin(pid, a->cpu);
 		a->pid = pid;
 	}
+}
+
+void actors_calm(void)
+{
+	stage->calm = true;
 }
 
 void actors_phase(enum phase phase)

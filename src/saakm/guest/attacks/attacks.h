@@ -32,6 +32,7 @@ struct actor {
 void actors_new(void);
 void actors_start(const struct actor *like, unsigned int nr);
 void actors_phase(enum phase phase);
+void actors_calm(void);
 /* All of a side join the policy with this id, as far as it lets them. */
 void actors_join(enum side side, uint32_t id);
 /* How many of a side have this scheduling policy. */
