@@ -95,8 +95,10 @@ def test_a_policy_that_is_not_used_costs_nothing():
     """rr pulls threads when a CPU runs dry, balances, and keeps a watchdog: once it has had one."""
     # A tick of fair's takes 69 instructions more while another CPU is tickless: one CPU.
     # Whom the crowd wakes is chaotic: a change of one instruction moves fair's mean by 1 %.
+    # What lives long differs by half a per cent between boots: baseline.NOISE.
     for operations, cpus, limit in (
-        ("pipe,yield,sleep,newidle,fork", 2, 0.003),
+        ("pipe,yield,sleep,newidle", 2, 0.003),
+        ("fork", 2, 0.01),
         ("tick", 1, 0.003),
         ("crowd", 2, 0.03),
     ):
