@@ -30,7 +30,9 @@ c_id_attributes = ["__percpu"]
 
 
 # Pages of the repository that are none of the site: to be had as files.
-_ELSEWHERE = re.compile(r"\]\(((?:\.\./)+(?!how-to|explanation|reference|tutorial)[^)#]*\.(?:md|rst))\)")
+_ELSEWHERE = re.compile(
+    r"\]\(((?:\.\./)+(?!how-to|explanation|reference|tutorial)[^)#]*\.(?:md|rst))\)"
+)
 
 
 def _read(app, page, text):

@@ -82,10 +82,10 @@ def table(page: Path, heading: str) -> list[list[str]]:
     """Rows of the first table behind a heading."""
     text = page.read_text()
     assert heading in text, f"{page} has no '{heading}'"
-    lines = text[text.index(heading):].splitlines()[1:]
+    lines = text[text.index(heading) :].splitlines()[1:]
     start = next(i for i, line in enumerate(lines) if line.startswith("|"))
     rows = []
-    for line in lines[start + 2:]:
+    for line in lines[start + 2 :]:
         if not line.startswith("|"):
             break
         rows.append([cell.strip() for cell in line.strip("|").split("|")])

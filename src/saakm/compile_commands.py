@@ -43,7 +43,9 @@ def entries(kernel: Kernel, source: Path) -> list[dict]:
         match = _COMMAND.search(saved.read_text()) if saved.exists() else None
         if match:
             arguments = [*_for_clang(shlex.split(match[1])), "-c", str(file)]
-            found.append({"directory": str(kernel.build), "file": str(file), "arguments": arguments})
+            found.append(
+                {"directory": str(kernel.build), "file": str(file), "arguments": arguments}
+            )
     return found
 
 

@@ -36,15 +36,26 @@ def build(crate: Crate) -> Path:
     with locked(root / "crates.lock"):
         if not program.exists():
             _refuse_without(crate)
-            print(f"saakm: building {crate.name} {crate.version} from its source, once; this takes minutes",
-                  file=sys.stderr)
+            print(
+                f"saakm: building {crate.name} {crate.version} from its source, once; this takes minutes",
+                file=sys.stderr,
+            )
             _install(crate, place, root / "target")
     return program
 
 
 def _install(crate: Crate, place: Path, target: Path) -> None:
-    command = ["cargo", "install", "--locked", "--version", f"={crate.version}",
-               "--root", str(place), *crate.options, crate.name]
+    command = [
+        "cargo",
+        "install",
+        "--locked",
+        "--version",
+        f"={crate.version}",
+        "--root",
+        str(place),
+        *crate.options,
+        crate.name,
+    ]
     with meter(f"building {crate.name} {crate.version}") as progress:
 
         def step(line: str) -> None:
@@ -52,20 +63,28 @@ def _install(crate: Crate, place: Path, target: Path) -> None:
                 progress.advance()
                 progress.describe(match[1])
 
-        run_logged(command, paths.LOGS / f"{crate.name}.log", f"building {crate.name}",
-                   env={"CARGO_TARGET_DIR": str(target), **dict(crate.environment)},
-                   cwd=paths.CACHE, on_line=step)
+        run_logged(
+            command,
+            paths.LOGS / f"{crate.name}.log",
+            f"building {crate.name}",
+            env={"CARGO_TARGET_DIR": str(target), **dict(crate.environment)},
+            cwd=paths.CACHE,
+            on_line=step,
+        )
 
 
 def _refuse_without(crate: Crate) -> None:
     missing = [name for name in crate.packages if not _installed(name)]
     if missing:
-        raise SaakmError(f"{crate.name} cannot be built",
-                         f"these packages are not installed: {', '.join(missing)}",
-                         f"apt-get install {' '.join(missing)}, then the same again")
+        raise SaakmError(
+            f"{crate.name} cannot be built",
+            f"these packages are not installed: {', '.join(missing)}",
+            f"apt-get install {' '.join(missing)}, then the same again",
+        )
 
 
 def _installed(package: str) -> bool:
-    asked = subprocess.run(["dpkg-query", "-W", "-f=${db:Status-Status}", package],
-                           capture_output=True, text=True)
+    asked = subprocess.run(
+        ["dpkg-query", "-W", "-f=${db:Status-Status}", package], capture_output=True, text=True
+    )
     return asked.stdout == "installed"

@@ -88,7 +88,9 @@ def _refuse_what_is_decided(vm: VmOptions) -> None:
 def _machine(vm: VmOptions, vmlinux: Path, init: Path, files: dict[str, Path]) -> initramfs.Machine:
     memory = vm.memory or _MEMORY[vm.config]
     shape = parse_topology(vm.guest_arguments().get("topology", "1s4c"))
-    append = " ".join(["tsc=reliable tsc_early_khz=1000000 no_timer_check oops=panic", *(vm.append or [])])
+    append = " ".join(
+        ["tsc=reliable tsc_early_khz=1000000 no_timer_check oops=panic", *(vm.append or [])]
+    )
     return initramfs.Machine(
         vmlinux, init, files, append, seed=vm.seed, memory=megabytes(memory), topology=shape
     )  # fmt: skip

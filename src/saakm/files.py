@@ -35,7 +35,9 @@ def make_output(directory: Path) -> Path:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SaakmError(f"cannot write into {directory}", str(error), "give another directory") from error
+        raise SaakmError(
+            f"cannot write into {directory}", str(error), "give another directory"
+        ) from error
     return directory
 
 

@@ -45,7 +45,9 @@ def compile_plugin(source: Path) -> Path:
 def _compile(source: Path, flags: list[str]) -> Path:
     files = sorted(source.glob("*.[ch]")) if source.is_dir() else [source]
     shared = sorted(paths.INCLUDE.glob("*.h"))
-    digest = hash_files(files, source.parent, hash_files(shared, paths.INCLUDE), *_CFLAGS, *flags)[:16]
+    digest = hash_files(files, source.parent, hash_files(shared, paths.INCLUDE), *_CFLAGS, *flags)[
+        :16
+    ]
     program = paths.CACHE / "programs" / f"{source.stem}-{digest}"
     if not program.exists():
         cache.make(program.parent)
@@ -88,8 +90,13 @@ class Machine:
     shift: int = 0  # an instruction takes 2^shift ns: time that is waited for costs the host less
 
 
-def run(machine: Machine, on_line: Callable[[str], None] | None = None,
-        timeout: float = 300, options: Sequence[str] = (), directory: Path | None = None) -> str:
+def run(
+    machine: Machine,
+    on_line: Callable[[str], None] | None = None,
+    timeout: float = 300,
+    options: Sequence[str] = (),
+    directory: Path | None = None,
+) -> str:
     """The console's text; the program has to power off.
 
     `options`: more of QEMU's, which do not decide the outcome. `directory`: where a debugger looks.
@@ -98,8 +105,11 @@ def run(machine: Machine, on_line: Callable[[str], None] | None = None,
         image = pack(Path(name), machine)
         console, errors = Path(name) / "console", Path(name) / "errors"
         with errors.open("w") as stderr:
-            child = subprocess.Popen([*command(machine, image, f"file:{console}"), *options],
-                                     stdin=subprocess.DEVNULL, stderr=stderr)
+            child = subprocess.Popen(
+                [*command(machine, image, f"file:{console}"), *options],
+                stdin=subprocess.DEVNULL,
+                stderr=stderr,
+            )
             _running.add(child)
             try:
                 _follow(child, console, on_line, timeout, directory)
@@ -159,8 +169,13 @@ def pack(directory: Path, machine: Machine) -> Path:
     return image
 
 
-def _follow(child: subprocess.Popen, console: Path, on_line: Callable[[str], None] | None,
-            timeout: float, directory: Path | None) -> None:
+def _follow(
+    child: subprocess.Popen,
+    console: Path,
+    on_line: Callable[[str], None] | None,
+    timeout: float,
+    directory: Path | None,
+) -> None:
     """Until QEMU ends; hands over each whole line of the console as it comes."""
     deadline, seen, ended = time.monotonic() + timeout, 0, False
     while not ended:

@@ -138,5 +138,8 @@ def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
 
 def _counted(counts: Path) -> dict[str, int]:
     """Steps of earlier builds, as far as the file makes sense."""
-    return {config: steps for config, steps in read_json(counts).items()
-            if isinstance(steps, int) and steps > 0}
+    return {
+        config: steps
+        for config, steps in read_json(counts).items()
+        if isinstance(steps, int) and steps > 0
+    }

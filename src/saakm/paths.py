@@ -22,7 +22,6 @@ ORACLE = GUEST_FILES / "oracle"
 ATTACKS = GUEST_FILES / "attacks"
 
 
-
 def _cache() -> Path:
     """./saakm has the same rule and hands its answer down. Empty is as good as unset."""
     if given := os.environ.get("SAAKM_CACHE"):

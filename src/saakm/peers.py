@@ -15,14 +15,27 @@ SOURCES = paths.REPO / "peers"
 # Written here, each deciding as one of our policies does.
 OURS = ("scx_fifo", "scx_rr", "scx_steal", "scx_vtime")
 
-_RUST = ("clang-19", "libclang-19-dev", "llvm-19", "libelf-dev", "zlib1g-dev", "libbpf-dev",
-         "libseccomp-dev", "libcap-dev", "pkg-config", "protobuf-compiler")
+_RUST = (
+    "clang-19",
+    "libclang-19-dev",
+    "llvm-19",
+    "libelf-dev",
+    "zlib1g-dev",
+    "libbpf-dev",
+    "libseccomp-dev",
+    "libcap-dev",
+    "pkg-config",
+    "protobuf-compiler",
+)
 _CLANG = (("BPF_CLANG", "clang-19"),)
 # The newest that load into 6.12 as they are.
 CRATES = {
     name: crates.Crate(name, version, packages=_RUST, environment=_CLANG)
-    for name, version in (("scx_bpfland", "1.1.4"), ("scx_lavd", "1.0.11"),
-                          ("scx_rustland", "1.1.4"))
+    for name, version in (
+        ("scx_bpfland", "1.1.4"),
+        ("scx_lavd", "1.0.11"),
+        ("scx_rustland", "1.1.4"),
+    )
 }
 
 

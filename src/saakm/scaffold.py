@@ -70,7 +70,9 @@ thread core policy event process trace perf bpf saakm"""
 def fault_in_name(name: str, source: str) -> str | None:
     """Why a policy made of `source` cannot be called `name`."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        return "a name is a C identifier of lower case letters, digits and _, and starts with a letter"
+        return (
+            "a name is a C identifier of lower case letters, digits and _, and starts with a letter"
+        )
     if len(name) > 31:
         return f"it has {len(name)} characters; the kernel takes 31 (SAAKM_NAME_LEN)"
     if name in ("none", "eevdf", "fair", "other", "all"):

@@ -101,6 +101,7 @@ def _lines(answer: dict, shorten: Callable[[str], str]) -> str:
 
 def _shortener(file: Path) -> Callable[[str], str]:
     """Names as in the kernel's tree, and as in the module's directory."""
+
     def shorten(name: str) -> str:
         name = name.removeprefix(f"{file.parent}/").removeprefix("./")
         return re.sub(r"^.*/trees/[^/]+/[^/]+/", "", name)

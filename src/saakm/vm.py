@@ -92,7 +92,9 @@ class Guest:
         self.machine = Machine(
             topology=shape,
             memory=memory or _DEFAULT_MEMORY[self.kernel.config],
-            accel="tcg" if deterministic else choose_accel(accel, self.kernel.vmlinux, patches_code),
+            accel="tcg"
+            if deterministic
+            else choose_accel(accel, self.kernel.vmlinux, patches_code),
             deterministic=deterministic,
             seed=seed,
             append=tuple(append),
@@ -159,9 +161,7 @@ class Guest:
         stdout, stderr = (path.read_text(errors="replace") for path in outputs)
         return Result(status, stdout, stderr, seconds)
 
-    def run_helper(
-        self, name: str, arguments: str, timeout: float, stream: bool = False
-    ) -> Result:
+    def run_helper(self, name: str, arguments: str, timeout: float, stream: bool = False) -> Result:
         """Run saakm.guest.<name> with the guest's own Python; `arguments` are for the shell."""
         python = f"PYTHONPATH={package_in_guest(self.exchange).parent} /usr/bin/python3"
         return self.run(f"{python} -m saakm.guest.{name} {arguments}", timeout, stream)

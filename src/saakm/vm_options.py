@@ -48,7 +48,8 @@ class VmOptions:
         ),
     ] = "auto"
     config: Annotated[
-        str, _option("--config", help="Kernel: base (to measure), debug (to test), kcsan (data races).")
+        str,
+        _option("--config", help="Kernel: base (to measure), debug (to test), kcsan (data races)."),
     ] = "base"
     append: Annotated[
         list[str] | None, _option("--append", help="A kernel argument; may be repeated.")

@@ -69,6 +69,7 @@ def _shape(item: pytest.Item) -> Shape:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of one shape in a row: booting takes longer than most tests."""
     shapes = {shape: n for n, shape in reversed(list(enumerate(map(_shape, items))))}
+
     # Only a guest is worth it: tests elsewhere keep their place in front.
     def place(item: pytest.Item) -> int:
         return shapes[_shape(item)] if "guest" in getattr(item, "fixturenames", ()) else -1

@@ -48,10 +48,15 @@ def _unpacked(target: Path) -> None:
                 tree = Path(scratch) / "tree"
                 command = ["debootstrap", "--variant=minbase", f"--include={INCLUDE}"]
                 with meter(f"installing Debian {SUITE}"):
-                    run_logged([*command, SUITE, str(tree)], paths.LOGS / "debian.log",
-                               f"installing Debian {SUITE}")
+                    run_logged(
+                        [*command, SUITE, str(tree)],
+                        paths.LOGS / "debian.log",
+                        f"installing Debian {SUITE}",
+                    )
                 shutil.rmtree(tree / "var/cache/apt/archives")
-                subprocess.run(["tar", "-C", tree, "-cf", kept.with_suffix(".new"), "."], check=True)
+                subprocess.run(
+                    ["tar", "-C", tree, "-cf", kept.with_suffix(".new"), "."], check=True
+                )
             kept.with_suffix(".new").rename(kept)
     target.mkdir()
     subprocess.run(["tar", "-C", target, "-xf", kept], check=True)
@@ -75,10 +80,17 @@ class Debian:
     def in_chroot(self, script: str) -> str:
         """What an installer would do. Ends with its mounts."""
         inside = f"mount -t proc proc {self.root}/proc && exec chroot {self.root} sh -ec {shlex.quote(script)}"
-        done = subprocess.run(["unshare", "--mount", "sh", "-c", inside], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C",
-                                   "DEBIAN_FRONTEND": "noninteractive"})
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", inside],
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+                "LC_ALL": "C",
+                "DEBIAN_FRONTEND": "noninteractive",
+            },
+        )
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -88,7 +100,9 @@ class Debian:
         out = self.root / "root/job.out"
         out.unlink(missing_ok=True)
         try:
-            done = subprocess.run(self._command(), capture_output=True, text=True, timeout=BOOT_SECONDS)
+            done = subprocess.run(
+                self._command(), capture_output=True, text=True, timeout=BOOT_SECONDS
+            )
             failure = done.stderr
         except subprocess.TimeoutExpired:
             failure = f"it did not switch itself off within {BOOT_SECONDS:.0f} s"
@@ -105,7 +119,18 @@ class Debian:
         arguments += ["rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=mmap"]
         arguments += [] if accel == "kvm" else emulation_arguments(machine)
         share = f"local,id=root,path={self.root},security_model=none,multidevs=remap"
-        command = ["setpriv", "--pdeathsig", "KILL", QEMU, "-M", "q35", "-accel", accel, "-smp", "2"]
+        command = [
+            "setpriv",
+            "--pdeathsig",
+            "KILL",
+            QEMU,
+            "-M",
+            "q35",
+            "-accel",
+            accel,
+            "-smp",
+            "2",
+        ]
         command += ["-cpu", "host" if accel == "kvm" else "max", "-m", "1G", "-no-reboot"]
         command += ["-nodefaults", "-display", "none", "-serial", f"file:{self._console}"]
         command += ["-fsdev", share, "-device", "virtio-9p-pci,fsdev=root,mount_tag=root"]

@@ -46,7 +46,9 @@ class Reader:
         command = self._commands.pop(0)
         assert command.startswith(begin)
         command = command.replace(begin, instead or begin, 1)
-        done = subprocess.run(command, shell=True, cwd=self.checkout, capture_output=True, text=True)
+        done = subprocess.run(
+            command, shell=True, cwd=self.checkout, capture_output=True, text=True
+        )
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout + done.stderr
 
@@ -65,7 +67,9 @@ class Reader:
         text = file.read_text()
         for path, where, anchor, code in now:
             assert path == now[0][0] and anchor in text
-            text = text.replace(anchor, code + anchor if where == "before" else code.rstrip("\n"), 1)
+            text = text.replace(
+                anchor, code + anchor if where == "before" else code.rstrip("\n"), 1
+            )
         file.write_text(text)
 
     def edit(self, old, new):

@@ -138,7 +138,9 @@ exit $bad
 def tidy(guest: Guest) -> int:
     done = guest.run(_TIDY)
     if done.status:
-        pytest.fail(f"the guest cannot be tidied up: {done.stderr}\n{last_lines(guest)}", pytrace=False)
+        pytest.fail(
+            f"the guest cannot be tidied up: {done.stderr}\n{last_lines(guest)}", pytrace=False
+        )
     return int(done.stdout.split()[-1])
 
 

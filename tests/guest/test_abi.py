@@ -23,7 +23,11 @@ LIFE = {
 
 def _nobody_is_left(guest) -> None:
     """All threads that joined have left, once the dead are buried."""
-    until(lambda: all(p.threads == 0 for p in policies(guest).values()), 10, "policies without threads")
+    until(
+        lambda: all(p.threads == 0 for p in policies(guest).values()),
+        10,
+        "policies without threads",
+    )
     for policy in policies(guest).values():
         assert policy.new == policy.terminated, policy
 

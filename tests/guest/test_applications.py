@@ -15,8 +15,27 @@ HACKBENCH = {
 # Those whose threads wait for each other by sleeping; a policy without slices runs a spinner for ever.
 SHORT = ["futex", "fork", "pthread", "sem", "mutex", "nanosleep"]
 LONG = SHORT + [
-    "affinity", "clone", "exec", "flipflop", "hrtimers", "kill", "mq", "msg", "nice", "poll",
-    "prio-inv", "resched", "schedpolicy", "session", "sleep", "switch", "tee", "vforkmany", "wait", "yield", "zombie",
+    "affinity",
+    "clone",
+    "exec",
+    "flipflop",
+    "hrtimers",
+    "kill",
+    "mq",
+    "msg",
+    "nice",
+    "poll",
+    "prio-inv",
+    "resched",
+    "schedpolicy",
+    "session",
+    "sleep",
+    "switch",
+    "tee",
+    "vforkmany",
+    "wait",
+    "yield",
+    "zombie",
 ]
 # Eight files, some with real work for the compiler.
 MAKE = """

@@ -25,12 +25,16 @@ def apply(guest):
 
     yield apply
     if guest.alive:
-        guest.run(f"for p in $(cat {MOUNT}/{CGROUP}/*/cgroup.procs); do kill -KILL $p; done; sleep 0.5;"
-                  f"rmdir {MOUNT}/{CGROUP}/* {MOUNT}/{CGROUP}")
+        guest.run(
+            f"for p in $(cat {MOUNT}/{CGROUP}/*/cgroup.procs); do kill -KILL $p; done; sleep 0.5;"
+            f"rmdir {MOUNT}/{CGROUP}/* {MOUNT}/{CGROUP}"
+        )
 
 
 def policy(guest, name, parameters=""):
-    return f'[[policy]]\nname = "{name}"\nfile = "{module_file(guest.kernel, name)}"\n{parameters}\n'
+    return (
+        f'[[policy]]\nname = "{name}"\nfile = "{module_file(guest.kernel, name)}"\n{parameters}\n'
+    )
 
 
 def assign(policy, inner):
@@ -43,7 +47,11 @@ def status(guest):
 
 
 def test_policies_are_loaded_and_cgroups_assigned(guest, program, apply):
-    text = policy(guest, "rr", "params = { slice_us = 7000 }") + assign("rr", "a") + assign("none", "b")
+    text = (
+        policy(guest, "rr", "params = { slice_us = 7000 }")
+        + assign("rr", "a")
+        + assign("none", "b")
+    )
     assert "good" in apply(text, "--check").check().stdout
     assert policies(guest) == {}
     apply(text).check()
@@ -60,8 +68,13 @@ def test_policies_are_loaded_and_cgroups_assigned(guest, program, apply):
 def test_what_the_kernel_refuses_undoes_all(guest, apply):
     apply(policy(guest, "fifo") + assign("fifo", "a")).check()
     # Nothing is wrong with this one until its init function runs.
-    refused = apply(policy(guest, "fifo") + policy(guest, "rr") + assign("rr", "a")
-                    + policy(guest, "badload", 'params = { fault = "init" }') + assign("rr", "b"))
+    refused = apply(
+        policy(guest, "fifo")
+        + policy(guest, "rr")
+        + assign("rr", "a")
+        + policy(guest, "badload", 'params = { fault = "init" }')
+        + assign("rr", "b")
+    )
     assert refused.status == 1 and "line 13: cannot load" in refused.stderr
     assert list(policies(guest)) == ["fifo"]
     assert status(guest) == {f"{CGROUP}/a": ("fifo", 0)}
@@ -76,7 +89,10 @@ def test_a_mistake_names_its_line_and_changes_nothing(guest, apply):
         ('[[policy]]\nname = "nobody"\n', "line 6: cannot find policy 'nobody'"),
         ("[[assign]\n", "line 5: "),
         ('[[policy]]\nname = "13"\n', "line 6: no policy can be called '13': that would be an id"),
-        ('[[policy]]\nname = "a\\u001b[2J"\n', r"line 6: no policy can be called 'a\x1b[2J': a name is"),
+        (
+            '[[policy]]\nname = "a\\u001b[2J"\n',
+            r"line 6: no policy can be called 'a\x1b[2J': a name is",
+        ),
         ('[[policy]]\nname = "a"\nfile = "a.ko"\n', "line 7: the file 'a.ko' is no absolute path"),
     ]
     for more, why in wrong:

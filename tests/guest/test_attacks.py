@@ -20,10 +20,33 @@ pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(900)]
 
 ALL = [name for name, attack in ATTACKS.items() if not attack.fatal]
 # One or more for each thing that the class does about them; the others are variations.
-USUAL = ["kidnap", "rob", "intrude", "eject-another", "starve-nice", "starve-ousted", "elect-nobody",
-         "swap-reader", "strict-reader", "count-zero", "policy-id", "bogus-data-8", "forged-cpu",
-         "sleep-schedule", "sleep-moved", "dump-sleeps", "stack-policy", "no-owner", "names", "init-ejects",
-         "remove-itself", "add-in-init", "kick-storm", "steal-all", "reset-queue"]
+USUAL = [
+    "kidnap",
+    "rob",
+    "intrude",
+    "eject-another",
+    "starve-nice",
+    "starve-ousted",
+    "elect-nobody",
+    "swap-reader",
+    "strict-reader",
+    "count-zero",
+    "policy-id",
+    "bogus-data-8",
+    "forged-cpu",
+    "sleep-schedule",
+    "sleep-moved",
+    "dump-sleeps",
+    "stack-policy",
+    "no-owner",
+    "names",
+    "init-ejects",
+    "remove-itself",
+    "add-in-init",
+    "kick-storm",
+    "steal-all",
+    "reset-queue",
+]
 OTHERS = [name for name in ALL if name not in USUAL]
 FATAL = [name for name, attack in ATTACKS.items() if attack.fatal]
 

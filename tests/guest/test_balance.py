@@ -63,7 +63,9 @@ class Mover:
         return int(run_ok(self._guest, "cat /sys/module/mover/parameters/stolen"))
 
     def waiting(self, tids: list[int]) -> list[int]:
-        return [tid for tid, (cpu, state) in self.where(tids).items() if (cpu, state) == (1, "READY")]
+        return [
+            tid for tid, (cpu, state) in self.where(tids).items() if (cpu, state) == (1, "READY")
+        ]
 
 
 @pytest.fixture

@@ -36,7 +36,16 @@ def runs(directory):
 
 @pytest.mark.limit(300)
 def test_applications_run_under_each_scheduler_and_resume(tmp_path):
-    args = ("--workloads", WORKLOAD, "--schedulers", SCHEDULERS, "--out", str(tmp_path), "--resume", "--json")
+    args = (
+        "--workloads",
+        WORKLOAD,
+        "--schedulers",
+        SCHEDULERS,
+        "--out",
+        str(tmp_path),
+        "--resume",
+        "--json",
+    )
     first = saakm_bench(*args, "--rounds", "1")
     assert first.returncode == 0, first.stderr
     assert "Amean" in first.stderr and "too few runs" in first.stderr
@@ -55,8 +64,17 @@ def test_applications_run_under_each_scheduler_and_resume(tmp_path):
 
 @pytest.mark.limit(300)
 def test_latencies(tmp_path):
-    done = saakm_bench("--workloads", WORKLOAD, "--schedulers", "fifo", "--rounds", "1", "--latency",
-                       "--out", str(tmp_path))
+    done = saakm_bench(
+        "--workloads",
+        WORKLOAD,
+        "--schedulers",
+        "fifo",
+        "--rounds",
+        "1",
+        "--latency",
+        "--out",
+        str(tmp_path),
+    )
     assert done.returncode == 0, done.stderr
     assert "Wakeup-99.9th" in done.stdout and "Wait-50th" in done.stdout
     (run,) = runs(tmp_path)
@@ -73,10 +91,30 @@ def test_on_the_host(guest):
     """
     checkout = guest.exchange / "checkout"
     for name in ("src", "workloads", "policies", "peers"):
-        shutil.copytree(paths.REPO / name, checkout / name, dirs_exist_ok=True,
-                        ignore=shutil.ignore_patterns("__pycache__"))
-    command = [sys.executable, "-m", "saakm", "bench", "--on", "host", "--no-warm-up", "--rounds", "1",
-               "--workloads", WORKLOAD, "--schedulers", SCHEDULERS, "--out", "/tmp/results", "--json"]
+        shutil.copytree(
+            paths.REPO / name,
+            checkout / name,
+            dirs_exist_ok=True,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "saakm",
+        "bench",
+        "--on",
+        "host",
+        "--no-warm-up",
+        "--rounds",
+        "1",
+        "--workloads",
+        WORKLOAD,
+        "--schedulers",
+        SCHEDULERS,
+        "--out",
+        "/tmp/results",
+        "--json",
+    ]
     modules = find_kernel("base").modules
     settings = f"PYTHONPATH={checkout}/src SAAKM_CACHE={paths.CACHE} SAAKM_POLICIES={modules}"
     rows = json.loads(run_ok(guest, f"{settings} {shlex.join(command)}", timeout=180))

@@ -37,7 +37,10 @@ def cgroups(guest):
 
 def _start(guest, where: str, name: str) -> None:
     """A sleeper in a cgroup; /tmp/NAME has its pid."""
-    run_ok(guest, f"sh -c 'echo $$ >{ROOT}/{where}/cgroup.procs; exec sleep 1000' & echo $! >/tmp/{name}")
+    run_ok(
+        guest,
+        f"sh -c 'echo $$ >{ROOT}/{where}/cgroup.procs; exec sleep 1000' & echo $! >/tmp/{name}",
+    )
     until(lambda: "sleep" in run_ok(guest, f"cat /proc/$(cat /tmp/{name})/comm"), 10, "the sleeper")
 
 
@@ -98,7 +101,10 @@ def test_threads_that_come_and_go(guest, program, cgroups):
     assert _policy_of(guest, "it") == "fair"
     # One who chose for himself keeps that in a cgroup that does not care, and only there.
     run_ok(guest, "saakmctl set rr $(cat /tmp/it)")
-    run_ok(guest, f"cat /tmp/it >{ROOT}/cgroup.procs 2>/dev/null || cat /tmp/it >/sys/fs/cgroup/cgroup.procs")
+    run_ok(
+        guest,
+        f"cat /tmp/it >{ROOT}/cgroup.procs 2>/dev/null || cat /tmp/it >/sys/fs/cgroup/cgroup.procs",
+    )
     assert _policy_of(guest, "it") == "rr"
     run_ok(guest, f"cat /tmp/it >{ROOT}/a/inner/cgroup.procs")
     assert _policy_of(guest, "it") == "fifo"

@@ -64,7 +64,12 @@ def test_page_as_written():
 
 # module, its mode, the check that finds it -> what it says
 WRONG = [
-    ("misuser", "schedule_null", "lifecycle", r"ejected \(stall\) in none: .* has been READY on CPU"),
+    (
+        "misuser",
+        "schedule_null",
+        "lifecycle",
+        r"ejected \(stall\) in none: .* has been READY on CPU",
+    ),
     ("misuser", "prepare_forbidden", "affinity", r"ejected \(refused-placement\).*may not use"),
     ("liar", "sleepy", "wakeups", r"was woken, is READY on CPU \d and does not run"),
     ("liar", "hoards", "work-conservation", r"a CPU idled for [\d.]+ ms while thread \d+ waited"),
@@ -93,6 +98,7 @@ def test_wrong_policies_fail_in_the_right_place():
 
 def test_same_seed_same_failure():
     """To the microsecond of the last transitions."""
+
     def run(seed):
         return failure("liar", "--only", "wakeups", "--param", "mode=sleepy", "--seed", seed)[0]
 
@@ -114,8 +120,12 @@ def test_policy_that_remembers_the_dead_fails():
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("module", "mode", "words"),
-    [("misuser", "place_twice", "wrong-transition"), ("misuser", "place_never", "not-placed"),
-     ("misuser", "steal_locked", "wrong-move"), ("misuser", "running_sleeps", "sleep")],
+    [
+        ("misuser", "place_twice", "wrong-transition"),
+        ("misuser", "place_never", "not-placed"),
+        ("misuser", "steal_locked", "wrong-move"),
+        ("misuser", "running_sleeps", "sleep"),
+    ],
 )
 def test_fault_fails(module, mode, words):
     _, said = failure(module, "--only", "lifecycle", "--param", f"mode={mode}")

@@ -42,7 +42,9 @@ def test_unload(guest, program):
 
 
 def _part_of_strangers(guest, program, mode: str) -> float:
-    same, different = map(int, run_ok(guest, f"{program('cookies')} rr {mode} 1500", timeout=110).split())
+    same, different = map(
+        int, run_ok(guest, f"{program('cookies')} rr {mode} 1500", timeout=110).split()
+    )
     return different / (same + different)
 
 

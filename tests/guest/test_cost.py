@@ -76,7 +76,9 @@ def test_where_adds_up_to_the_whole():
     args = ("--op", "pipe", "--schedulers", "fifo", "--cpus", "1", "--json")
     (whole,) = json.loads(saakm_cost(*args).stdout)
     parts = json.loads(saakm_cost(*args, "--where").stdout)
-    assert sum(part["instructions"] for part in parts) == pytest.approx(whole["instructions"], rel=0.005)
+    assert sum(part["instructions"] for part in parts) == pytest.approx(
+        whole["instructions"], rel=0.005
+    )
     names = {part["function"] for part in parts}
     assert {"try_to_wake_up", "enqueue_task_saakm", "(user space)"} <= names
     assert any(name.endswith(" [fifo]") for name in names)
@@ -103,10 +105,15 @@ def test_a_policy_that_is_not_used_costs_nothing():
         ("crowd", 2, 0.03),
     ):
         args = ("--op", operations, "--cpus", str(cpus), "--schedulers", "eevdf", "--json")
-        alone, beside = (json.loads(saakm_cost(*args, *more).stdout) for more in ((), ("--load", "rr")))
+        alone, beside = (
+            json.loads(saakm_cost(*args, *more).stdout) for more in ((), ("--load", "rr"))
+        )
         for row, other in zip(alone, beside, strict=True):
             assert other["loaded"] == ["rr"] and row["operation"] == other["operation"]
-            assert other["instructions"] == pytest.approx(row["instructions"], rel=limit), (row, other)
+            assert other["instructions"] == pytest.approx(row["instructions"], rel=limit), (
+                row,
+                other,
+            )
 
 
 @pytest.mark.limit(300)

@@ -71,7 +71,11 @@ def packages(tmp_path_factory):
     out = tmp_path_factory.mktemp("packages")
     kernel = build_kernel("base")
     before = kernel.vmlinux.stat().st_mtime_ns
-    made = [*package_kernel(kernel, out), package_ctl(out), package_policy(paths.POLICIES / "rr", out)]
+    made = [
+        *package_kernel(kernel, out),
+        package_ctl(out),
+        package_policy(paths.POLICIES / "rr", out),
+    ]
     assert kernel.vmlinux.stat().st_mtime_ns == before, "packaging has linked the kernel again"
     return made
 
@@ -81,8 +85,17 @@ def test_lintian_has_no_complaint(packages):
     ensure(["lintian"])
     ours = [path for path in packages if path.name.startswith("saakm")]
     done = subprocess.run(
-        ["lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", _NOT_MEANT, *ours],
-        capture_output=True, text=True,
+        [
+            "lintian",
+            "--allow-root",
+            "--fail-on",
+            "error,warning",
+            "--suppress-tags",
+            _NOT_MEANT,
+            *ours,
+        ],
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
@@ -112,5 +125,7 @@ def test_a_service_runs_under_its_policy_after_a_reboot(packages, tmp_path):
 
     # The rest without it: the same service is an ordinary one on the next boot.
     machine.write("etc/saakm.toml", TOML.replace("worker", "other"))
-    said = machine.boot("systemctl is-active worker; cat /proc/$(systemctl show -P MainPID worker)/saakm")
+    said = machine.boot(
+        "systemctl is-active worker; cat /proc/$(systemctl show -P MainPID worker)/saakm"
+    )
     assert said.split() == ["active", "policy", "0"]

@@ -75,12 +75,16 @@ def test_save_mistake_mend(loop):
     second = loop.until("replaced")
     assert second["version"] == 2 and second["complaints"] == []
     assert second["seconds"] < SAVE_TO_RUNNING
-    print(f"{second['seconds']:.2f} s from the save to running, {second['build_seconds']:.2f} s of them building")
+    print(
+        f"{second['seconds']:.2f} s from the save to running, {second['build_seconds']:.2f} s of them building"
+    )
 
     loop.save("return saakm_curr(core) ?:", "return saakm_cur(core) ?:")
     mistake = loop.until("compile-error")
     assert mistake["version"] == 2
-    errors = [line for line in mistake["complaints"] if line.startswith("mine.c:") and "error:" in line]
+    errors = [
+        line for line in mistake["complaints"] if line.startswith("mine.c:") and "error:" in line
+    ]
     assert errors and "saakm_cur" in errors[0]
     time.sleep(1)
     before = loop.until("sample")

@@ -17,24 +17,64 @@ DUMP = "/sys/kernel/debug/saakm/dump"
 
 # mode of modules/misuser -> kind, number, handler, reason, program that leads into it.
 ZOO = {
-    "place_twice": ("wrong-transition", 20, "(new|unblock)_place", "there is no such transition", "victims"),
+    "place_twice": (
+        "wrong-transition",
+        20,
+        "(new|unblock)_place",
+        "there is no such transition",
+        "victims",
+    ),
     "place_foreign": ("wrong-transition", 20, "(new|unblock)_place", "not of this CPU", "victims"),
     "block_waiting": ("wrong-transition", 20, "block", "about another thread", "victims"),
-    "place_never": ("not-placed", 21, "(new|unblock)_place", "returned without change_state", "victims"),
+    "place_never": (
+        "not-placed",
+        21,
+        "(new|unblock)_place",
+        "returned without change_state",
+        "victims",
+    ),
     "prepare_9999": ("refused-placement", 22, "none", "returned 9999, which is no CPU", "victims"),
-    "prepare_forbidden": ("refused-placement", 22, "none", "which the thread may not use .it may use 0-1", "narrow"),
-    "prepare_offline": ("refused-placement", 22, "none", "returned CPU 3, which is offline", "victims"),
+    "prepare_forbidden": (
+        "refused-placement",
+        22,
+        "none",
+        "which the thread may not use .it may use 0-1",
+        "narrow",
+    ),
+    "prepare_offline": (
+        "refused-placement",
+        22,
+        "none",
+        "returned CPU 3, which is offline",
+        "victims",
+    ),
     "schedule_sleeper": ("wrong-election", 23, "schedule", "that is not READY on CPU", "victims"),
     "schedule_foreign": ("wrong-election", 23, "schedule", "that is not of this policy", "victims"),
     "steal_locked": ("wrong-move", 24, ".*", "with a runqueue lock held", "victims"),
     "move_nowhere": ("wrong-move", 24, "balancing_select", "not of this CPU", "victims"),
-    "tick_forgets": ("lost-queue|stall", (25, 17), ".*", "says that it is empty|has been READY on CPU . for", "victims"),
+    "tick_forgets": (
+        "lost-queue|stall",
+        (25, 17),
+        ".*",
+        "says that it is empty|has been READY on CPU . for",
+        "victims",
+    ),
     "schedule_null": ("stall", 17, "none", "has been READY on CPU . for", "victims"),
     "tick_slow": ("overrun", 18, ".*", "tick has been running for", "victims"),
     "running_sleeps": ("sleep", 19, "running", "running slept", "victims"),
     "prepare_sleeps": ("sleep", 19, ".*_prepare", "prepare slept", "victims"),
 }
-HANDLERS = ["prepare", "place", "end", "block", "tick", "running", "schedule", "balance", "terminate"]
+HANDLERS = [
+    "prepare",
+    "place",
+    "end",
+    "block",
+    "tick",
+    "running",
+    "schedule",
+    "balance",
+    "terminate",
+]
 
 
 @pytest.fixture
@@ -51,7 +91,9 @@ def neighbour(guest, program):
 
     def goes_on():
         until(lambda: policies(guest)["rr"].threads == 0, 60, "the end of the crowd in rr")
-        assert run_ok(guest, "sleep 0.1; cat /tmp/crowd.status").strip() == "0", run_ok(guest, "cat /tmp/crowd")
+        assert run_ok(guest, "sleep 0.1; cat /tmp/crowd.status").strip() == "0", run_ok(
+            guest, "cat /tmp/crowd"
+        )
         assert policies(guest)["rr"].state == "active"
         run_ok(guest, "hackbench -g 4 -l 20")
         run_ok(guest, f"saakmctl exec {id_} -- hackbench -g 2 -l 20")
@@ -82,7 +124,9 @@ def _make_fault(guest, program, mode: str) -> Exit:
         parameters.append("timeout_ms=1000")
     if mode == "schedule_foreign":
         run_ok(guest, "saakmctl exec rr -- sleep 1000 & echo $! >/tmp/foreign")
-        until(lambda: "rr" in run_ok(guest, "cat /proc/$(cat /tmp/foreign)/saakm"), 10, "rr's sleep")
+        until(
+            lambda: "rr" in run_ok(guest, "cat /proc/$(cat /tmp/foreign)/saakm"), 10, "rr's sleep"
+        )
         parameters.append("foreign=" + run_ok(guest, "cat /tmp/foreign").strip())
     if mode == "prepare_offline":
         run_ok(guest, "echo 0 >/sys/devices/system/cpu/cpu3/online")
@@ -214,7 +258,11 @@ def test_reaction_of_one_policy(guest, program, watch, parameter, told):
     run_ok(guest, f"echo {other} >{SYSFS}/on_violation")
     id_ = _load_misuser(guest, "mode=place_twice", f"on_violation={parameter}")
     guest.run(f"{program('victims')} {id_}")
-    until(lambda: f"policy misuser {told} (wrong-transition)" in guest.console()[watch.since :], 10, told)
+    until(
+        lambda: f"policy misuser {told} (wrong-transition)" in guest.console()[watch.since :],
+        10,
+        told,
+    )
     assert (policies(guest)["misuser"].state == "ejected") == (parameter == "eject")
 
 
@@ -242,7 +290,9 @@ def test_dump_of_a_stall_has_its_history(guest, program, watch, neighbour):
     assert dump["exit"]["kind"] == "stall" and dump["exit"]["reason"] == end.reason
     assert dump["dump"] == 'the mode is "schedule_null"\n0 refused'
     assert [cpu["cpu"] for cpu in dump["cpus"]] == [0, 1, 2, 3]
-    waiting = [t for cpu in dump["cpus"] for t in cpu.get("threads", []) if t["policy"] == "misuser"]
+    waiting = [
+        t for cpu in dump["cpus"] for t in cpu.get("threads", []) if t["policy"] == "misuser"
+    ]
     # It has been taken a moment after: the class had begun to run them.
     assert end.thread in {f"{t['comm']}/{t['pid']}" for t in waiting}
     assert dump["history"], "nothing was recorded"

@@ -3,7 +3,20 @@
 
 import pytest
 
-from .recorder import CHOICE, FORK, OUSTED, STATES, SYNC, TICK, YIELD, Record, expect, names, record, times
+from .recorder import (
+    CHOICE,
+    FORK,
+    OUSTED,
+    STATES,
+    SYNC,
+    TICK,
+    YIELD,
+    Record,
+    expect,
+    names,
+    record,
+    times,
+)
 
 
 @pytest.fixture
@@ -31,8 +44,15 @@ def test_fork_asks_where_and_places_the_child(life):
     expect(child[0].flags & CHOICE, "SAAKM_EV_CHOICE in new_prepare", child)
     born = [e for e in child if e.name in ("new_prepare", "new_place", "new_end")]
     expect(all(e.flags & FORK for e in born), "SAAKM_EV_FORK until it runs", child)
-    expect(not any(e.flags & FORK for e in child if e not in born + [e for e in child if e.name == "wakeup_preempt"]),
-           "no SAAKM_EV_FORK afterwards", child)
+    expect(
+        not any(
+            e.flags & FORK
+            for e in child
+            if e not in born + [e for e in child if e.name == "wakeup_preempt"]
+        ),
+        "no SAAKM_EV_FORK afterwards",
+        child,
+    )
     expect(times(child, "setparam_attr") == 0, "no setparam_attr for a fork", child)
 
 
@@ -132,9 +152,16 @@ def test_sync_wakeup_is_told(guest, program):
     events = found.of("reader")
     synced = times(events, "unblock_place", lambda e: e.flags & SYNC)
     expect(synced > 0, "SAAKM_EV_SYNC", events)
-    asked = [(before, e) for before, e in zip(events, events[1:])
-             if e.name == "wakeup_preempt" and before.name == "unblock_end"]
-    expect(all(e.flags == before.flags for before, e in asked), "the same flags in wakeup_preempt", events)
+    asked = [
+        (before, e)
+        for before, e in zip(events, events[1:])
+        if e.name == "wakeup_preempt" and before.name == "unblock_end"
+    ]
+    expect(
+        all(e.flags == before.flags for before, e in asked),
+        "the same flags in wakeup_preempt",
+        events,
+    )
 
 
 def test_a_thread_that_is_stolen_is_told(guest, program):

@@ -42,10 +42,13 @@ def hogs(guest):
     run_ok(guest, f"echo 1 >{SYSFS}/history")
     # All at once: behind one that spins, the others would never get as far as their shell.
     # Nothing that they share: whoever holds its lock may wait behind one that spins, too.
-    run_ok(guest, "for i in 1 2 3 4 5 6; do "
-                  "taskset -c 2,3 saakmctl exec fifo -- sh -c 'kill -STOP $$; while :; do :; done' "
-                  ">/dev/null 2>&1 & done; until [ $(pgrep -r T -fc '^sh -c kill') = 6 ]; do sleep 0.1; done; "
-                  "pkill -CONT -f '^sh -c kill'; sleep 0.5")
+    run_ok(
+        guest,
+        "for i in 1 2 3 4 5 6; do "
+        "taskset -c 2,3 saakmctl exec fifo -- sh -c 'kill -STOP $$; while :; do :; done' "
+        ">/dev/null 2>&1 & done; until [ $(pgrep -r T -fc '^sh -c kill') = 6 ]; do sleep 0.1; done; "
+        "pkill -CONT -f '^sh -c kill'; sleep 0.5",
+    )
     yield sorted(map(int, run_ok(guest, "pgrep -f 'while :'").split()))
     guest.run("pkill -KILL -f 'while :'")
 
@@ -112,7 +115,7 @@ def test_a_run_repeats_to_the_bit_up_to_a_breakpoint():
 
 def _where_it_fails():
     """The commands of docs/how-to/check-a-policy.md."""
-    with saakm(*"check fifo --only fairness --gdb".split()) as run:
+    with saakm("check", "fifo", "--only", "fairness", "--gdb") as run:
         try:
             seen = gdb(run.pid, "saakm-failures", "continue", "saakm-rqs", "saakm-policies")
             out, err = run.communicate()
@@ -160,5 +163,7 @@ def test_a_dying_guest_names_the_line(boot, faulty):
         guest.run("saakmctl exec faulty -- nice -n -19 true")
     source = (faulty / "faulty.c").read_text()
     line = source[: source.index("*(volatile")].count("\n") + 1
-    assert re.search(rf"RIP: .*faulty_place\+.*\(faulty\.c:{line}\)", died.value.tail), died.value.tail
+    assert re.search(rf"RIP: .*faulty_place\+.*\(faulty\.c:{line}\)", died.value.tail), (
+        died.value.tail
+    )
     assert re.search(r"enqueue_task_saakm\+.*kernel/sched/saakm/class\.c:\d+", died.value.tail)

@@ -30,7 +30,9 @@ def _rounds(what: str, count: int) -> str:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_each_cpu_under_load(guest, program, tally, policy):
     load_policy(guest, policy)
-    run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=110)
+    run_ok(
+        guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=110
+    )
     tally(OFFLINE, 3 * 3)
 
 
@@ -40,21 +42,31 @@ def test_each_cpu_under_load(guest, program, tally, policy):
 def test_each_cpu_often(guest, program, tally, policy):
     load_policy(guest, policy)
     for _ in range(10):
-        run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=110)
+        run_ok(
+            guest,
+            f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'",
+            timeout=110,
+        )
         tally(OFFLINE, 3 * 3)
 
 
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_down_to_one_cpu(guest, program, policy):
     load_policy(guest, policy)
-    run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ALONE, 2)}'", timeout=110)
+    run_ok(
+        guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ALONE, 2)}'", timeout=110
+    )
 
 
 def test_with_a_storm_of_affinity(guest, program):
     """Masks that name CPUs which are going away."""
     load_policy(guest, "rr")
     storm = f"{program('storm')} rr affinity 1000"
-    run_ok(guest, f"{program('crowd')} -p rr -n 8 -l 100 -e saakm '{_rounds(ROUND, 3)} & {storm}; wait'", timeout=110)
+    run_ok(
+        guest,
+        f"{program('crowd')} -p rr -n 8 -l 100 -e saakm '{_rounds(ROUND, 3)} & {storm}; wait'",
+        timeout=110,
+    )
 
 
 def test_load_and_unload_between(guest, program):
@@ -88,4 +100,8 @@ def test_stopper_joins_fails(guest, program):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_many_rounds(guest, program, policy):
     load_policy(guest, policy)
-    run_ok(guest, f"{program('crowd')} -p {policy} -n 64 -l 500 -e saakm '{_rounds(ROUND, 30)}'", timeout=520)
+    run_ok(
+        guest,
+        f"{program('crowd')} -p {policy} -n 64 -l 500 -e saakm '{_rounds(ROUND, 30)}'",
+        timeout=520,
+    )

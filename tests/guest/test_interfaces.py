@@ -53,7 +53,9 @@ def check_sysfs(guest):
 def check_proc(guest):
     page = documented("## /proc")
     kernel = modes(guest, "/proc/saakm")
-    assert {file for file in page if "PID" not in file} == {f"/proc/saakm/{file}" for file in kernel}
+    assert {file for file in page if "PID" not in file} == {
+        f"/proc/saakm/{file}" for file in kernel
+    }
     assert all(mode in MODES["r"] for mode in kernel.values())
     for file in ("policies", "ejected"):
         columns = run_ok(guest, f"cat /proc/saakm/{file}").splitlines()[0].split()
@@ -74,7 +76,10 @@ def check_debugfs(guest):
 
 def check_cgroup(guest):
     page = documented("## cgroup v2")
-    root = run_ok(guest, "findmnt -no TARGET -t cgroup2 || { mount -t cgroup2 none /sys/fs/cgroup && echo /sys/fs/cgroup; }").split()[0]
+    root = run_ok(
+        guest,
+        "findmnt -no TARGET -t cgroup2 || { mount -t cgroup2 none /sys/fs/cgroup && echo /sys/fs/cgroup; }",
+    ).split()[0]
     run_ok(guest, f"echo +cpu >{root}/cgroup.subtree_control; mkdir -p {root}/documented")
     files = run_ok(guest, f"cd {root}/documented && ls -d *saakm*").split()
     assert list(page) == files
@@ -90,8 +95,11 @@ def check_events(guest):
     assert list(page) == sorted(run_ok(guest, f"cd {where} && ls -d */").replace("/", "").split())
     for event, (cells,) in page.items():
         text = run_ok(guest, f"cat {where}/{event}/format")
-        fields = [line.split(";")[0].split()[-1].partition("[")[0]
-                  for line in text.splitlines() if line.startswith("\tfield:")]
+        fields = [
+            line.split(";")[0].split()[-1].partition("[")[0]
+            for line in text.splitlines()
+            if line.startswith("\tfield:")
+        ]
         assert names(cells) == [field for field in fields if not field.startswith("common_")], event
     text = run_ok(guest, f"cat {where}/saakm_transition/format")
     for state, (number, _) in documented("## States").items():

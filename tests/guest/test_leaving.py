@@ -19,7 +19,7 @@ def test_late_joiners_find_no_removed_policy(guest, program):
     told = run_ok(
         guest,
         f"""
-{program('late_joiners')} 20 >/tmp/joiners & joiners=$!
+{program("late_joiners")} 20 >/tmp/joiners & joiners=$!
 for round in $(seq 40); do
 	kill -0 $joiners 2>/dev/null || break
 	insmod {fifo} || exit 1
@@ -53,7 +53,7 @@ def test_a_member_of_an_ejected_policy_may_keep_it(guest, program, watch):
     run_ok(
         guest,
         f"""
-saakmctl exec {id_} -- {program('keeper')} 300 >/tmp/keeper 2>&1 & keeper=$!
+saakmctl exec {id_} -- {program("keeper")} 300 >/tmp/keeper 2>&1 & keeper=$!
 until [ "$(awk '$2 == "fifo" {{ print $6 }}' /proc/saakm/policies)" = 1 ]; do busybox usleep 10000; done
 echo fifo >{SYSFS}/eject
 wait $keeper || {{ cat /tmp/keeper; exit 1; }}
@@ -79,7 +79,11 @@ def test_a_failed_load_says_why_and_keeps_nothing(guest, watch):
         done = guest.run(f"insmod {module} 'called=\"{name}\"'")
         assert done.status, f"{name!r} was loaded"
         assert why in last_error(guest), (name, last_error(guest))
-    for memory, why in {"stack": "on the stack", "init": "__initdata", "handler": "is __init"}.items():
+    for memory, why in {
+        "stack": "on the stack",
+        "init": "__initdata",
+        "handler": "is __init",
+    }.items():
         assert guest.run(f"insmod {module} memory={memory}").status
         assert why in last_error(guest), (memory, last_error(guest))
     assert guest.run(f"insmod {module} ejects=Y").status

@@ -42,7 +42,11 @@ def test_reload_often(guest, program, tally, names):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_unload_moves_threads_to_fair(guest, program, policy):
     load_policy(guest, policy)
-    run_ok(guest, f"{program('crowd')} -p {policy} -n 100 -l 100 -e other 'rmmod {policy}'", timeout=110)
+    run_ok(
+        guest,
+        f"{program('crowd')} -p {policy} -n 100 -l 100 -e other 'rmmod {policy}'",
+        timeout=110,
+    )
 
 
 def _unload_crowd(guest, program, threads: int, timeout: float) -> None:
@@ -65,7 +69,7 @@ def test_unload_one_of_two(guest, program):
     """Threads of the other policy notice nothing. All sleep (-k 1), since the first policy goes first."""
     load_policy(guest, "fifo")
     load_policy(guest, "rr")
-    inner = f"{program('crowd')} -k 1 -p rr -l 50 -e other \"rmmod rr\""
+    inner = f'{program("crowd")} -k 1 -p rr -l 50 -e other "rmmod rr"'
     run_ok(guest, f"{program('crowd')} -k 1 -p fifo -l 100 -e saakm '{inner}'", timeout=110)
     assert list(policies(guest)) == ["fifo"]
 

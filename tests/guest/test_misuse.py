@@ -163,7 +163,10 @@ id=$(awk '$2 == "misuser" {{ print $1 }}' /proc/saakm/policies)
 {program("victims")} $id
 """
         )
-    assert "Kernel panic - not syncing: saakm: policy misuser (wrong-transition): change_state(READY" in str(died.value)
+    assert (
+        "Kernel panic - not syncing: saakm: policy misuser (wrong-transition): change_state(READY"
+        in str(died.value)
+    )
 
 
 # --- policies that must not be loaded ---

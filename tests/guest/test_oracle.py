@@ -22,7 +22,9 @@ def _longest_us(guest, policy: str, command: str) -> int:
     samples, seen = _parameter(guest, "samples"), _parameter(guest, "threads_seen")
     longest_us, pid = _parameter(guest, "longest_us"), _parameter(guest, "longest_pid")
     guest.unload("oracle")
-    print(f"{policy}: {longest_us} us of idling beside thread {pid}; {samples} looks, {seen} waiting threads")
+    print(
+        f"{policy}: {longest_us} us of idling beside thread {pid}; {samples} looks, {seen} waiting threads"
+    )
     assert samples > 20 and seen > 20
     return longest_us
 

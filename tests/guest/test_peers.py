@@ -40,7 +40,10 @@ def used_us(guest, prefix, command):
 
 def test_hackbench(guest, scheduler):
     prefix, number, name = scheduler
-    which = {EXT: "cat /sys/kernel/sched_ext/root/ops", SAAKM: "awk '/^name/ { print $2 }' /proc/self/saakm"}
+    which = {
+        EXT: "cat /sys/kernel/sched_ext/root/ops",
+        SAAKM: "awk '/^name/ { print $2 }' /proc/self/saakm",
+    }
     script = f"{which[number]}; cut -d' ' -f41 /proc/$$/stat; hackbench -g 2 -l 50"
     said = run_ok(guest, f"{prefix} sh -c {shlex.quote(script)}", timeout=100).split()
     assert said[:2] == [PAIRS[name] if number == EXT else name, number]

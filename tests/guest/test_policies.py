@@ -27,7 +27,10 @@ def test_fifo_places_by_pid(guest, program):
     """A thread that may use all CPUs wakes on the one that its PID names."""
     id = load_policy(guest, "fifo")
     cpus = int(run_ok(guest, "cat /sys/devices/system/cpu/possible").split("-")[-1]) + 1
-    rows = [list(map(int, row.split())) for row in run_ok(guest, f"{program('where')} {id} 12").splitlines()]
+    rows = [
+        list(map(int, row.split()))
+        for row in run_ok(guest, f"{program('where')} {id} 12").splitlines()
+    ]
     assert len(rows) == 12
     wrong = [(tid, cpu) for tid, cpu in rows if cpu != tid % cpus]
     assert not wrong, f"(thread, CPU) not by PID of {cpus} CPUs: {wrong}"
@@ -81,7 +84,9 @@ def test_prio_leaves_the_rest_to_higher_nice_values(guest, program):
 
 def test_prio_runs_in_order_of_nice_values(guest, program):
     id = load_policy(guest, "prio")
-    expect_order(guest, f"{program('queue_order')} {id} nice 5 -5 0 5 10 -5 0", [1, 5, 2, 6, 0, 3, 4])
+    expect_order(
+        guest, f"{program('queue_order')} {id} nice 5 -5 0 5 10 -5 0", [1, 5, 2, 6, 0, 3, 4]
+    )
 
 
 def test_prio_renice_changes_the_order(guest, program):

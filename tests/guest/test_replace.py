@@ -23,7 +23,9 @@ def _last(guest) -> dict[str, str]:
     return dict(line.split(maxsplit=1) for line in text.splitlines())
 
 
-def _crowd(guest, program, policy: str, command: str, threads: int = 100, expected: str = "saakm") -> None:
+def _crowd(
+    guest, program, policy: str, command: str, threads: int = 100, expected: str = "saakm"
+) -> None:
     crowd = f"{program('crowd')} -p {policy} -n {threads} -l 100 -e {expected}"
     run_ok(guest, f"{crowd} '{command}'", timeout=150)
 
@@ -64,8 +66,10 @@ def test_pause_of_a_thousand_threads(guest, program):
         timeout=150,
     )
     last = _last(guest)
-    print(f"{last['threads']} threads, longest pause {int(last['longest_pause_ns']) / 1e6:.3f} ms, "
-          f"{int(last['total_ns']) / 1e6:.3f} ms in all")
+    print(
+        f"{last['threads']} threads, longest pause {int(last['longest_pause_ns']) / 1e6:.3f} ms, "
+        f"{int(last['total_ns']) / 1e6:.3f} ms in all"
+    )
     assert int(last["threads"]) >= 1000
     assert int(last["longest_pause_ns"]) < 20_000_000
     run_ok(guest, "pkill sleep; true")
@@ -87,7 +91,11 @@ def test_who_asks_for_the_old_one_gets_the_new_one(guest, program):
     old = load_policy(guest, "heir")
     run_ok(guest, f"insmod {_heir2(guest)} replaces=heir name=heir2")
     run_ok(guest, f"saakmctl exec {old} -- sleep 1000 & echo $! >/tmp/pid")
-    until(lambda: "name heir2" in run_ok(guest, "cat /proc/$(cat /tmp/pid)/saakm"), 10, "heir2's sleep")
+    until(
+        lambda: "name heir2" in run_ok(guest, "cat /proc/$(cat /tmp/pid)/saakm"),
+        10,
+        "heir2's sleep",
+    )
     run_ok(guest, "rmmod heir2")
     assert "policy 0" in run_ok(guest, "cat /proc/$(cat /tmp/pid)/saakm")
     assert guest.run(f"saakmctl exec {old} -- true").status

@@ -49,7 +49,7 @@ def test_policy_comes_and_goes(guest, program, scx):
     """While sched_ext is loaded. Threads of an unloaded policy are sched_ext's if it has all."""
     load_policy(guest, "rr")
     # Not in sched_ext: once its threads are fair, they leave those of sched_ext nothing.
-    inside = f"chrt -o 0 {program('crowd')} -p rr -l 50 -e other \"rmmod rr\""
+    inside = f'chrt -o 0 {program("crowd")} -p rr -l 50 -e other "rmmod rr"'
     run_ok(guest, f"{scx} sh -c '{inside}'", timeout=110)
     load_policy(guest, "rr")
     run_ok(guest, f"{program('crowd')} -p rr -l 50 -e saakm true", timeout=60)

@@ -29,7 +29,9 @@ def knobs(guest):
 def _shares(guest, program, hog: str, *command: str) -> list[int]:
     """In thousandths of the CPU."""
     quoted = " ".join(f"'{c}'" for c in command)
-    return [int(n) for n in run_ok(guest, f"{program('share')} fifo {hog} {SECONDS} {quoted}").split()]
+    return [
+        int(n) for n in run_ok(guest, f"{program('share')} fifo {hog} {SECONDS} {quoted}").split()
+    ]
 
 
 def test_beside_a_fair_hog(guest, program, knobs):

@@ -25,7 +25,9 @@ ALLOWED = {
 
 def test_all_49_pairs(guest):
     guest.load("transitions")
-    rows = [line.split() for line in run_ok(guest, "cat /sys/kernel/debug/transitions").splitlines()]
+    rows = [
+        line.split() for line in run_ok(guest, "cat /sys/kernel/debug/transitions").splitlines()
+    ]
     answers = {(STATES[int(a)], STATES[int(b)]): bool(int(yes)) for a, b, yes in rows}
     expected = {(a, b): b in ALLOWED[a] for a in STATES for b in STATES}
     assert len(answers) == 49

@@ -53,4 +53,6 @@ def test_many_switches(guest, program, tally):
         _switch(guest, program, tally, 8000, f"{EVERY_CLASS} fifo rr prio vtime")
         _switch(guest, program, tally, 8000, f"{EVERY_CLASS} fifo rr prio vtime", "-s")
         # Deadline threads must be free to run on every CPU; these are not.
-        _switch(guest, program, tally, 8000, "other batch idle fifo:rt rr:rt fifo rr prio vtime", "-d")
+        _switch(
+            guest, program, tally, 8000, "other batch idle fifo:rt rr:rt fifo rr prio vtime", "-d"
+        )

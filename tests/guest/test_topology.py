@@ -76,7 +76,9 @@ def test_siblings_share_the_nearest_level(guest):
     levels = _levels(guest)
     _check_nesting(levels)
     for cpu, of_cpu in levels.items():
-        siblings = run_ok(guest, f"cat /sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        siblings = run_ok(
+            guest, f"cat /sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        )
         assert of_cpu[0] == ("smt", _span(siblings.strip())), f"CPU {cpu}: {of_cpu}"
         assert len(of_cpu[0][1]) == 2
         assert of_cpu[-1][1] == {0, 1, 2, 3}, f"CPU {cpu}: {of_cpu}"

@@ -73,8 +73,12 @@ def test_switches_are_those_that_the_kernel_counted(traced, tracks):
 def test_tracks_of_threads_and_cpus(traced, tracks):
     _, trace, _ = traced
     names = {track.name for track in tracks.values()}
-    assert {f"CPU {cpu} handlers" for cpu in range(4)} | {f"CPU {cpu} READY threads" for cpu in range(4)} <= names
-    assert {p.ftrace_events.cpu for p in trace.packet if p.HasField("ftrace_events")} == set(range(4))
+    assert {f"CPU {cpu} handlers" for cpu in range(4)} | {
+        f"CPU {cpu} READY threads" for cpu in range(4)
+    } <= names
+    assert {p.ftrace_events.cpu for p in trace.packet if p.HasField("ftrace_events")} == set(
+        range(4)
+    )
 
 
 def test_states_are_slices_one_after_the_other(traced):
@@ -108,4 +112,6 @@ def test_pictures_and_sizes(traced):
     summary, _, directory = traced
     names = {"migrations", "residency", "queues", "latency", "share"}
     assert {f"{name}.png" for name in names} | {"trace.perfetto-trace"} == set(summary["bytes"])
-    assert all((directory / name).stat().st_size == size > 5000 for name, size in summary["bytes"].items())
+    assert all(
+        (directory / name).stat().st_size == size > 5000 for name, size in summary["bytes"].items()
+    )

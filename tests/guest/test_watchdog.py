@@ -17,7 +17,10 @@ def no_shares(guest):
     """Neither server nor throttling: hogs of higher classes leave SaaKM threads nothing."""
     runtime = run_ok(guest, f"cat {RT_RUNTIME}").strip()
     server = run_ok(guest, f"cat {SYSFS}/server_runtime_us").strip()
-    run_ok(guest, f"echo eject >{SYSFS}/on_violation; echo -1 >{RT_RUNTIME}; echo 0 >{SYSFS}/server_runtime_us")
+    run_ok(
+        guest,
+        f"echo eject >{SYSFS}/on_violation; echo -1 >{RT_RUNTIME}; echo 0 >{SYSFS}/server_runtime_us",
+    )
     yield
     if guest.alive:
         guest.run(f"echo {runtime} >{RT_RUNTIME}; echo {server} >{SYSFS}/server_runtime_us")

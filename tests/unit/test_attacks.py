@@ -36,7 +36,9 @@ def judged(attack="starve", machine="", said=(), **changes):
         told |= line
     for key, change in changes.items():
         told[key] = {**told[key], **change} if isinstance(change, dict) else change
-    return judge(attack, [*map(json.dumps, ({key: value} for key, value in told.items())), *said], machine)
+    return judge(
+        attack, [*map(json.dumps, ({key: value} for key, value in told.items())), *said], machine
+    )
 
 
 def test_each_attack_has_a_fault_and_each_fault_an_attack():
@@ -100,7 +102,10 @@ def test_table_goes_between_the_markers(tmp_path):
     text = page.read_text()
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
     assert "./saakm attacks starve --markdown" in text
-    assert f"| {ATTACKS['starve'].what} | ejected (stall) in none: x has waited | 1100 ms | 8.0 ms |" in text
+    assert (
+        f"| {ATTACKS['starve'].what} | ejected (stall) in none: x has waited | 1100 ms | 8.0 ms |"
+        in text
+    )
 
 
 def test_page_without_a_place_is_refused(tmp_path):

@@ -53,7 +53,9 @@ def test_a_thread_woken_before_it_left_the_cpu_did_not_wait():
 def test_where_events_were_lost_nothing_before_counts():
     lost = "CPU:1 [LOST 7 EVENTS]\n"
     lines = TRACE.splitlines(keepends=True)
-    found, begin_ns = waits("".join([*lines[:1], "CPU:1 [7 EVENTS DROPPED]\n", *lines[1:6], lost, *lines[6:]]))
+    found, begin_ns = waits(
+        "".join([*lines[:1], "CPU:1 [7 EVENTS DROPPED]\n", *lines[1:6], lost, *lines[6:]])
+    )
     assert begin_ns == 3_500_000 and len(found.wakeup_ns) == 1
 
 

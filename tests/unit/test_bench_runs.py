@@ -45,8 +45,11 @@ def test_each_workload_says_what_its_figure_is(name):
 @pytest.mark.parametrize("name", KNOWN)
 def test_shell_syntax(name):
     for variant in KNOWN[name].variants:
-        text = script.one_run(variant.command, ("in", "it"), 9, "/x", trace="/t") + "\n" + (
-            "true\n" + variant.setup + "\n" + variant.command)
+        text = (
+            script.one_run(variant.command, ("in", "it"), 9, "/x", trace="/t")
+            + "\n"
+            + ("true\n" + variant.setup + "\n" + variant.command)
+        )
         done = subprocess.run(["dash", "-n"], input=text, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
@@ -100,15 +103,35 @@ def test_schedulers_are_checked():
         ("hackbench:process-pipes-1", "Running...\nTime: 0.345\n", 0.345),
         ("perf-sched:pipe", "     Total time: 1.234 [sec]\n", 1.234),
         ("nginx:wrk-20", "Requests/sec:   5123.45\nTransfer/sec: 6MB\n", 5123.45),
-        ("postgresql:select", "latency average = 2 ms\ntps = 2100.5 (without initial connection time)\n", 2100.5),
-        ("redis:get", "GET: rps=0.0\n\nGET: 74074.07 requests per second, p50=0.1 msec\n", 74074.07),
+        (
+            "postgresql:select",
+            "latency average = 2 ms\ntps = 2100.5 (without initial connection time)\n",
+            2100.5,
+        ),
+        (
+            "redis:get",
+            "GET: rps=0.0\n\nGET: 74074.07 requests per second, p50=0.1 msec\n",
+            74074.07,
+        ),
         ("x265:encode", "encoded 8 frames in 0.05s (149.16 fps), 99.9 kb/s\n", 149.16),
         ("stockfish:bench", "Nodes searched  : 3\nNodes/second    : 1388365\n", 1388365),
-        ("dbench:tmpfs-1", "Throughput 121.503 MB/sec  1 clients  1 procs  max_latency=1 ms\n", 121.503),
+        (
+            "dbench:tmpfs-1",
+            "Throughput 121.503 MB/sec  1 clients  1 procs  max_latency=1 ms\n",
+            121.503,
+        ),
         ("sysbench:cpu", "    total time:                          0.0404s\n", 0.0404),
         # The mean of the threads' averages, and the worst of all.
-        ("cyclictest:avg", "T: 0 C: 9 Min: 5 Act: 7 Avg: 10 Max: 90\nT: 1 C: 9 Min: 5 Act: 7 Avg: 20 Max: 30\n", 15),
-        ("cyclictest:max", "T: 0 C: 9 Min: 5 Act: 7 Avg: 10 Max: 90\nT: 1 C: 9 Min: 5 Act: 7 Avg: 20 Max: 30\n", 90),
+        (
+            "cyclictest:avg",
+            "T: 0 C: 9 Min: 5 Act: 7 Avg: 10 Max: 90\nT: 1 C: 9 Min: 5 Act: 7 Avg: 20 Max: 30\n",
+            15,
+        ),
+        (
+            "cyclictest:max",
+            "T: 0 C: 9 Min: 5 Act: 7 Avg: 10 Max: 90\nT: 1 C: 9 Min: 5 Act: 7 Avg: 20 Max: 30\n",
+            90,
+        ),
         ("dav1d:decode", "", 2.5),
     ],
 )
@@ -143,9 +166,12 @@ def test_every_round_runs_each_scheduler_once_in_an_order_by_seed():
     third = Scheduler("vtime", (), 8, "")
     runs = plan(variants, [EEVDF, FIFO, third], 5, True, 1)
     assert len(runs) == 2 * 6 * 3
-    rounds = [runs[n:n + 3] for n in range(0, len(runs), 3)]
+    rounds = [runs[n : n + 3] for n in range(0, len(runs), 3)]
     for group in rounds:
-        assert len({run.scheduler.name for run in group}) == 3 and len({run.round for run in group}) == 1
+        assert (
+            len({run.scheduler.name for run in group}) == 3
+            and len({run.round for run in group}) == 1
+        )
     orders = {tuple(run.scheduler.name for run in group) for group in rounds}
     assert len(orders) > 1
     assert runs == plan(variants, [EEVDF, FIFO, third], 5, True, 1)
@@ -197,9 +223,24 @@ class Place:
 
 
 def said(status=0, number=0, seconds=1.5, output=""):
-    return Result(0, json.dumps({
-        "status": status, "output": output, "seconds": seconds, "user": 1, "system": 1,
-        "switches": 1, "involuntary": 1, "classes": [number, number], "pid": 9}), "", 2)
+    return Result(
+        0,
+        json.dumps(
+            {
+                "status": status,
+                "output": output,
+                "seconds": seconds,
+                "user": 1,
+                "system": 1,
+                "switches": 1,
+                "involuntary": 1,
+                "classes": [number, number],
+                "pid": 9,
+            }
+        ),
+        "",
+        2,
+    )
 
 
 class Progress:
@@ -275,7 +316,10 @@ def test_a_dead_guest_is_recorded_booted_again_and_resumed(tmp_path):
         (said(status=3, output="no such file"), "status 3: no such file"),
         (said(number=7), "not run under the scheduler"),
         (Result(124, "", "", 9), "did not end within 120 s"),
-        (Result(125, "", "scx_fifo: loading the scheduler: EBUSY", 9), "could not be started: scx_fifo"),
+        (
+            Result(125, "", "scx_fifo: loading the scheduler: EBUSY", 9),
+            "could not be started: scx_fifo",
+        ),
     ],
 )
 def test_failures_say_why(tmp_path, result, why):

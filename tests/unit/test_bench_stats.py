@@ -74,27 +74,54 @@ def test_without_spread_any_difference_counts_and_equality_is_noise():
 
 
 def record(scheduler="eevdf", value=1.0, **more):
-    usual = {"kind": "run", "workload": "w", "variant": "v", "family": "v", "point": "",
-             "definition": "d", "scheduler": scheduler, "build": "", "round": 1, "traced": False,
-             "kernel": "k", "machine": {}, "unit": "s", "better": "lower", "meaning": "time",
-             "value": value, "error": None, "switches": 10}
+    usual = {
+        "kind": "run",
+        "workload": "w",
+        "variant": "v",
+        "family": "v",
+        "point": "",
+        "definition": "d",
+        "scheduler": scheduler,
+        "build": "",
+        "round": 1,
+        "traced": False,
+        "kernel": "k",
+        "machine": {},
+        "unit": "s",
+        "better": "lower",
+        "meaning": "time",
+        "value": value,
+        "error": None,
+        "switches": 10,
+    }
     return usual | more
 
 
 def test_warm_ups_and_failures_do_not_count():
-    found = figures([record(value=9.0, round=0), record(value=1.0), record(error="died", value=None)])
+    found = figures(
+        [record(value=9.0, round=0), record(value=1.0), record(error="died", value=None)]
+    )
     assert [figure.values for figure in found] == [{"eevdf": [1.0]}]
 
 
 def test_points_of_a_family_share_a_table():
     found = figures([record(family="pipes", point=p, variant=f"pipes-{p}") for p in "124"])
-    (title, group), = tables(found).items()
+    ((title, group),) = tables(found).items()
     assert title == "w-pipes" and [figure.label for figure in group] == ["1", "2", "4"]
 
 
 def test_the_baseline_comes_first_then_the_kernels_own():
-    found = [Figure("w", "t", "l", "s", "lower", "time", values={n: [1.0] for n in
-                    ("vtime", "scx_fifo", "fifo", "eevdf")})]
+    found = [
+        Figure(
+            "w",
+            "t",
+            "l",
+            "s",
+            "lower",
+            "time",
+            values={n: [1.0] for n in ("vtime", "scx_fifo", "fifo", "eevdf")},
+        )
+    ]
     assert schedulers(found) == ["eevdf", "scx_fifo", "fifo", "vtime"]
     assert schedulers(found, "fifo") == ["fifo", "eevdf", "scx_fifo", "vtime"]
 
@@ -102,11 +129,22 @@ def test_the_baseline_comes_first_then_the_kernels_own():
 def test_gains_are_counted_and_behaviour_is_not_averaged():
     def figure(label, meaning, factor):
         base = [1.0, 1.01, 0.99, 1.0]
-        return Figure("w", "t", label, "s", "lower", meaning,
-                      values={"eevdf": base, "fifo": [factor * value for value in base]})
+        return Figure(
+            "w",
+            "t",
+            label,
+            "s",
+            "lower",
+            meaning,
+            values={"eevdf": base, "fifo": [factor * value for value in base]},
+        )
 
-    found = [figure("won", "time", 0.8), figure("lost", "time", 1.1), figure("noise", "time", 1.001),
-             figure("late", "behaviour", 9.0)]
+    found = [
+        figure("won", "time", 0.8),
+        figure("lost", "time", 1.1),
+        figure("noise", "time", 1.001),
+        figure("late", "behaviour", 9.0),
+    ]
     result = tally(found, "eevdf", "fifo")
     assert [result.count(v) for v in (stats.WON, stats.LOST, stats.NOISE)] == [1, 2, 1]
     assert sorted(result.gains) == [pytest.approx(v) for v in (-10, -0.1, 20)]
@@ -116,5 +154,8 @@ def test_gains_are_counted_and_behaviour_is_not_averaged():
 def test_traced_runs_yield_latencies_and_not_times():
     latency = {"wakeup_us": {"n": 2, "p50": 3.0, "max": 7.0}, "queue_us": {"n": 0}}
     found = figures([record(traced=True, value=4.0, latency=latency)])
-    assert [(f.label, f.values["eevdf"]) for f in found] == [("Wakeup-50th", [3.0]), ("Wakeup-max", [7.0])]
+    assert [(f.label, f.values["eevdf"]) for f in found] == [
+        ("Wakeup-50th", [3.0]),
+        ("Wakeup-max", [7.0]),
+    ]
     assert all(f.latency and f.meaning == "behaviour" for f in found)

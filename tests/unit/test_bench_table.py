@@ -17,12 +17,26 @@ NAMES = ["eevdf", "fifo"]
 @pytest.fixture
 def pipes():
     return [
-        Figure("hackbench", "hackbench-pipes", "1", "s", "lower", "time",
-               values={"eevdf": [0.26, 0.27, 0.265, 0.265], "fifo": [0.21, 0.22, 0.215, 0.215]},
-               switches={"eevdf": [90, 110, 100, 100], "fifo": [120, 130, 125, 125]}),
-        Figure("hackbench", "hackbench-pipes", "12", "s", "lower", "time",
-               values={"eevdf": [1.1, 1.2, 1.15, 1.15], "fifo": [1.1, 1.21, 1.14, 1.15]},
-               switches={"eevdf": [0] * 4, "fifo": [0] * 4}),
+        Figure(
+            "hackbench",
+            "hackbench-pipes",
+            "1",
+            "s",
+            "lower",
+            "time",
+            values={"eevdf": [0.26, 0.27, 0.265, 0.265], "fifo": [0.21, 0.22, 0.215, 0.215]},
+            switches={"eevdf": [90, 110, 100, 100], "fifo": [120, 130, 125, 125]},
+        ),
+        Figure(
+            "hackbench",
+            "hackbench-pipes",
+            "12",
+            "s",
+            "lower",
+            "time",
+            values={"eevdf": [1.1, 1.2, 1.15, 1.15], "fifo": [1.1, 1.21, 1.14, 1.15]},
+            switches={"eevdf": [0] * 4, "fifo": [0] * 4},
+        ),
     ]
 
 
@@ -44,8 +58,15 @@ def test_stars_say_more_than_noise(pipes):
 
 
 def test_a_rate_is_a_hmean():
-    figure = Figure("d", "dbench", "1", "MB/s", "higher", "time",
-                    values={"eevdf": [1268.8, 1270], "fifo": [1269.7, 1271]})
+    figure = Figure(
+        "d",
+        "dbench",
+        "1",
+        "MB/s",
+        "higher",
+        "time",
+        values={"eevdf": [1268.8, 1270], "fifo": [1269.7, 1271]},
+    )
     assert table("dbench", [figure], NAMES).splitlines()[2].startswith("Hmean  1 ")
 
 
@@ -57,8 +78,15 @@ def test_a_scheduler_without_runs_has_a_dash(pipes):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.2657, "0.26570"), (12.4977, "12.498"), (10769.72, "10769.72"), (8392488.3, "8392488"),
-     (0, "0.00"), (float("nan"), "-"), (float("inf"), "inf")],
+    [
+        (0.2657, "0.26570"),
+        (12.4977, "12.498"),
+        (10769.72, "10769.72"),
+        (8392488.3, "8392488"),
+        (0, "0.00"),
+        (float("nan"), "-"),
+        (float("inf"), "inf"),
+    ],
 )
 def test_numbers(value, text):
     assert number(value) == text

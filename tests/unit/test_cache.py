@@ -47,7 +47,10 @@ def place(tmp_path, monkeypatch):
 
 def saakm(*arguments, place):
     return subprocess.run(
-        [sys.executable, "-m", "saakm", *arguments], capture_output=True, text=True, timeout=120,
+        [sys.executable, "-m", "saakm", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
         env={**os.environ, "PYTHONPATH": str(REPO / "src"), "SAAKM_CACHE": str(place)},
     )
 
@@ -63,7 +66,9 @@ def fill(place, *names):
 
 def test_a_new_cache_is_marked_as_backup_programs_know_it(place):
     cache.make(place / "trees" / "x")
-    assert (place / cache.MARK).read_bytes().startswith(b"Signature: 8a477f597d28d172789f06886806bc55")
+    assert (
+        (place / cache.MARK).read_bytes().startswith(b"Signature: 8a477f597d28d172789f06886806bc55")
+    )
     assert cache.is_marked() and (place / "trees/x").is_dir()
 
 
@@ -150,7 +155,9 @@ def test_hidden_is_what_the_guest_mounts_over():
     assert all(cache.hidden_by_guest(Path(place)) for place in places | {"/dev"})
 
 
-@pytest.mark.parametrize("where", ["/tmp/x", "/run/user/0/x", "/dev/shm/x", "/root/../tmp/x", "/var/run/x"])
+@pytest.mark.parametrize(
+    "where", ["/tmp/x", "/run/user/0/x", "/dev/shm/x", "/root/../tmp/x", "/var/run/x"]
+)
 def test_no_guest_is_built_for_in_a_cache_that_it_will_not_see(monkeypatch, where):
     monkeypatch.setattr(paths, "CACHE", Path(where))
     with pytest.raises(SaakmError, match="no guest can boot from the cache"):
@@ -188,7 +195,10 @@ def test_a_program_that_the_guest_does_not_see_is_refused(tmp_path, monkeypatch)
     [
         (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
         (OSError(errno.ENOSPC, "No space left on device", "/x/y"), "the disk is full"),
-        (PermissionError(errno.EACCES, "Permission denied", "{cache}/logs/x"), "cannot write to the cache"),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "{cache}/logs/x"),
+            "cannot write to the cache",
+        ),
         (OSError(errno.EROFS, "Read-only file system", "{parent}"), "cannot write to the cache"),
     ],
 )
@@ -224,7 +234,9 @@ def test_a_file_in_the_place_of_the_cache(tmp_path):
 
 def test_a_build_that_fills_the_disk_says_so(place):
     with pytest.raises(SaakmError) as error:
-        process.run_logged(["sh", "-c", "echo ld: No space left on device; exit 1"], place / "log", "the build")
+        process.run_logged(
+            ["sh", "-c", "echo ld: No space left on device; exit 1"], place / "log", "the build"
+        )
     assert error.value.next_step.startswith("free space")
 
 
@@ -413,7 +425,10 @@ def test_two_threads_compile_one_program(place, tmp_path, monkeypatch):
 
     monkeypatch.setattr(initramfs, "run_logged", compile)
     results = []
-    threads = [threading.Thread(target=lambda: results.append(initramfs.compile_static(code))) for _ in "ab"]
+    threads = [
+        threading.Thread(target=lambda: results.append(initramfs.compile_static(code)))
+        for _ in "ab"
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -432,9 +447,13 @@ sys.stdin.readline()
 
 
 def owner(place):
-    child = subprocess.Popen([sys.executable, "-c", OWNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             text=True,
-                             env={**os.environ, "PYTHONPATH": str(REPO / "src"), "SAAKM_CACHE": str(place)})
+    child = subprocess.Popen(
+        [sys.executable, "-c", OWNER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REPO / "src"), "SAAKM_CACHE": str(place)},
+    )
     return child, Path(child.stdout.readline().strip())
 
 

@@ -80,8 +80,12 @@ def test_unknown_names_are_refused_with_the_known_ones():
 
 @pytest.mark.parametrize(
     ("name", "promised"),
-    [("fifo", []), ("prio", []), ("rr", ["work-conservation", "no-starvation", "fairness"]),
-     ("vtime", ["no-starvation", "fairness", "weights"])],
+    [
+        ("fifo", []),
+        ("prio", []),
+        ("rr", ["work-conservation", "no-starvation", "fairness"]),
+        ("vtime", ["no-starvation", "fairness", "weights"]),
+    ],
 )
 def test_shipped_policies_promise_what_their_readme_says(name, promised):
     code = (paths.POLICIES / name / f"{name}.c").read_text()
@@ -111,8 +115,11 @@ def test_a_thread_on_a_forbidden_cpu_fails():
     forbidden = AFFINITY.replace(f"may {pid} {mask}", f"may {pid} 0x0")
     found = evaluate("affinity", forbidden)
     assert found.verdict == "failed"
-    assert all(re.match(rf"thread {pid} was given CPU \d at [\d.]+; it may use", line)
-               for line in found.failures if "more" not in line)
+    assert all(
+        re.match(rf"thread {pid} was given CPU \d at [\d.]+; it may use", line)
+        for line in found.failures
+        if "more" not in line
+    )
 
 
 def test_a_thread_that_never_ends_fails():
@@ -127,12 +134,16 @@ def test_an_event_in_a_wrong_state_fails():
     begin = one(r"handler=new_place pid=(\d+)", ORDER)
     wrong = ORDER.replace(begin[0], f"handler=unblock_place pid={begin[1]}", 1)
     found = evaluate("order", wrong)
-    assert f"thread {begin[1]}: unblock_place was called while it was NOT_QUEUED" in found.failures[0]
+    assert (
+        f"thread {begin[1]}: unblock_place was called while it was NOT_QUEUED" in found.failures[0]
+    )
 
 
 def test_a_trace_without_the_threads_proves_nothing():
     for name, text in (("order", ORDER), ("affinity", AFFINITY)):
-        empty = re.sub(r"^BEGIN trace\n(.*\n)*?END trace", "BEGIN trace\nEND trace", text, flags=re.M)
+        empty = re.sub(
+            r"^BEGIN trace\n(.*\n)*?END trace", "BEGIN trace\nEND trace", text, flags=re.M
+        )
         assert evaluate(name, empty).verdict == "failed"
 
 
@@ -168,9 +179,11 @@ def shown(rows):
 
 def test_report_in_words():
     bad = Finding("failed", ["a ring"], ["a [wakeup] was lost"], "the dump", "the kernel")
-    rows = [report.row(Trial("storm", seed=3), Finding("held", ["300 kills"]), "mine", []),
-            report.row(Trial("wakeups", seed=3), bad, "mine", []),
-            *report.skipped(["weights", "storm"], ["fairness"])]
+    rows = [
+        report.row(Trial("storm", seed=3), Finding("held", ["300 kills"]), "mine", []),
+        report.row(Trial("wakeups", seed=3), bad, "mine", []),
+        *report.skipped(["weights", "storm"], ["fairness"]),
+    ]
     text = shown(report.in_order(rows))
     assert text.index("wakeups") < text.index("storm")
     assert "a [wakeup] was lost" in text and "the dump" in text and "| the kernel" in text

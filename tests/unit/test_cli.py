@@ -27,7 +27,19 @@ def saakm(*args, **environment):
 def test_help_names_every_command():
     done = saakm("--help")
     assert done.returncode == 0
-    for command in ("demo", "run", "check", "shell", "build", "test", "cost", "bench", "report", "doctor", "clean"):
+    for command in (
+        "demo",
+        "run",
+        "check",
+        "shell",
+        "build",
+        "test",
+        "cost",
+        "bench",
+        "report",
+        "doctor",
+        "clean",
+    ):
         assert f" {command} " in done.stdout
 
 
@@ -46,8 +58,14 @@ def test_help_names_every_command():
         (["build", "--config", "fast"], "no kernel configuration 'fast'"),
         (["build", "--kernel-source", "/"], "/ is not a kernel tree"),
         (["shell"], "there is no terminal"),
-        (["run", "none", "--exact", "--accel", "tcg", "--", "true"], "--exact and --accel tcg exclude"),
-        (["run", "none", "--exact", "--deterministic", "--", "true"], "--exact and --deterministic exclude"),
+        (
+            ["run", "none", "--exact", "--accel", "tcg", "--", "true"],
+            "--exact and --accel tcg exclude",
+        ),
+        (
+            ["run", "none", "--exact", "--deterministic", "--", "true"],
+            "--exact and --deterministic exclude",
+        ),
     ],
 )
 def test_errors_say_what_why_and_what_next(args, what):
@@ -62,7 +80,9 @@ def test_errors_say_what_why_and_what_next(args, what):
 
 
 def test_bench_lists_what_there_is():
-    listed = {entry["name"]: entry for entry in json.loads(saakm("bench", "--list", "--json").stdout)}
+    listed = {
+        entry["name"]: entry for entry in json.loads(saakm("bench", "--list", "--json").stdout)
+    }
     assert {"hackbench", "nginx", "postgresql", "x265"} <= set(listed)
     assert listed["nginx"]["variants"][0]["better"] == "higher"
     assert listed["nginx"]["variants"][0]["unit"] == "requests/s"

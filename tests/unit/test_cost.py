@@ -55,9 +55,9 @@ def test_an_unpatched_kernel_has_only_the_classes():
 
 def test_the_guest_knows_every_operation():
     code = (paths.GUEST_FILES / "cost" / "main.c").read_text()
-    assert [line.split('"')[1] for line in code.splitlines() if "run_" in line and '{ "' in line] == [
-        *OPERATIONS
-    ]
+    assert [
+        line.split('"')[1] for line in code.splitlines() if "run_" in line and '{ "' in line
+    ] == [*OPERATIONS]
 
 
 def test_a_policy_is_loaded_once():
@@ -68,7 +68,9 @@ def test_a_policy_is_loaded_once():
 
 def test_a_kernel_is_known_by_its_banner(tmp_path):
     vmlinux = tmp_path / "vmlinux"
-    vmlinux.write_bytes(b"\0Linux version 6.12.9 (me@here) (gcc (Debian) 12, GNU ld 2) #3 SMP today\n\0")
+    vmlinux.write_bytes(
+        b"\0Linux version 6.12.9 (me@here) (gcc (Debian) 12, GNU ld 2) #3 SMP today\n\0"
+    )
     target = find_target(vmlinux)
     assert target.identity == {"kernel": "6.12.9", "compiler": "gcc (Debian) 12, GNU ld 2"}
     assert not target.patched
@@ -187,7 +189,9 @@ def test_pictures_are_drawn_and_repeat_to_the_byte(tmp_path):
 
 def test_rows_are_plain_json():
     (back,) = json.loads(json.dumps([dataclasses.asdict(row())]))
-    assert {"scheduler", "operation", "instructions", "spread", "cpus", "seeds", "loaded"} <= set(back)
+    assert {"scheduler", "operation", "instructions", "spread", "cpus", "seeds", "loaded"} <= set(
+        back
+    )
 
 
 def test_every_load_option_counts(monkeypatch):

@@ -44,10 +44,14 @@ def test_values_are_sorted_and_within_the_axis():
 
 
 def test_only_what_says_something_is_measured_along_an_axis():
-    boots = list(points(AXES["runnable"], [2, 100], ["fifo", "prio"], ["pipe", "yield"], Conditions()))
+    boots = list(
+        points(AXES["runnable"], [2, 100], ["fifo", "prio"], ["pipe", "yield"], Conditions())
+    )
     assert [(name, ops, c.runnable) for name, ops, c in boots] == [
-        ("fifo", ["pipe", "yield"], 0), ("prio", ["pipe", "yield"], 0),
-        ("fifo", ["yield"], 98), ("prio", ["pipe", "yield"], 98),
+        ("fifo", ["pipe", "yield"], 0),
+        ("prio", ["pipe", "yield"], 0),
+        ("fifo", ["yield"], 98),
+        ("prio", ["pipe", "yield"], 98),
     ]
     boots = list(points(AXES["cpus"], [1, 2], ["fifo"], ["pipe", "pipe2"], Conditions()))
     assert [ops for _, ops, _ in boots] == [["pipe"], ["pipe", "pipe2"]]
@@ -88,8 +92,10 @@ def test_a_tree_is_logarithmic_and_a_list_is_not():
 
 
 def test_policies_are_counted_by_pick():
-    rows = [row(operation="pipe", instructions=8000.0),
-            row(operation="pipe", instructions=8070.0, bystanders=7)]
+    rows = [
+        row(operation="pipe", instructions=8000.0),
+        row(operation="pipe", instructions=8070.0, bystanders=7),
+    ]
     (verdict,) = judged(rows).values()
     assert verdict.measured == "5.0" and verdict.reached
 
@@ -102,8 +108,10 @@ def test_goals_beside_the_peers():
 
 # --- tables, curves, Markdown ---
 
-ALONG = [*by_runnable("fifo", {2: 1500, 100: 1500, 10000: 1501}),
-         *by_runnable("prio", {2: 8000, 100: 12000, 10000: 400000}, "pipe")]
+ALONG = [
+    *by_runnable("fifo", {2: 1500, 100: 1500, 10000: 1501}),
+    *by_runnable("prio", {2: 8000, 100: 12000, 10000: 400000}, "pipe"),
+]
 
 
 def test_a_table_has_a_column_a_value():
@@ -121,9 +129,14 @@ def test_curves_repeat_to_the_byte(tmp_path):
 
 
 def test_markdown(tmp_path):
-    for rows, kind, line in (([row("sched_fifo"), row(instructions=1600.0)], "operations",
-                              "| yield | 1,500 | 1,600 (+6.7%) |"),
-                             (ALONG, "runnable", "| fifo (FIFO) | 1,500 | 1,500 | 1,501 |")):
+    for rows, kind, line in (
+        (
+            [row("sched_fifo"), row(instructions=1600.0)],
+            "operations",
+            "| yield | 1,500 | 1,600 (+6.7%) |",
+        ),
+        (ALONG, "runnable", "| fifo (FIFO) | 1,500 | 1,500 | 1,501 |"),
+    ):
         markdown.write(tmp_path / "page.md", rows)
         text = (tmp_path / "page.md").read_text()
         assert line in text and f"(page-{kind}.svg)" in text
@@ -159,9 +172,14 @@ def test_profiles_come_back_from_json():
     stacks = {("main", "a"): 10.0, ("b",): 4.0}
     profiles = [Profile("fifo", "pipe", stacks), Profile("rr", "pipe", {("b",): 3.0})]
     again = where.from_json(where.as_json(profiles))
-    assert [(p.scheduler, p.functions) for p in again] == [(p.scheduler, p.functions) for p in profiles]
-    assert where.table(again, 1) == [["a", "10.0", ""], ["(1 others)", "4.0", "3.0"],
-                                     ["all", "14.0", "3.0"]]
+    assert [(p.scheduler, p.functions) for p in again] == [
+        (p.scheduler, p.functions) for p in profiles
+    ]
+    assert where.table(again, 1) == [
+        ["a", "10.0", ""],
+        ["(1 others)", "4.0", "3.0"],
+        ["all", "14.0", "3.0"],
+    ]
 
 
 def test_a_flame_graph_keeps_several_schedulers_apart():

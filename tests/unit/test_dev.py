@@ -98,13 +98,17 @@ def test_compile_errors_name_the_users_file(source, tmp_path):
 def test_the_module_of_a_version_has_all_objects_of_the_policy(source, tmp_path):
     build = tmp_path / "build"
     build.mkdir()
-    (build / "Makefile").write_text("include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_a-y) >$(M)/mine_a.ko\n")
+    (build / "Makefile").write_text(
+        "include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_a-y) >$(M)/mine_a.ko\n"
+    )
     versions = Versions(Kernel("base", build, "x"), source)
     assert versions.build().read_text() == "mine_a.o mine.o\n"
     assert versions.build().name == "mine_a.ko"  # as long as the first was not loaded
     assert versions.accept() == 1
     (source / "Kbuild").write_text("obj-m := mine.o\nmine-y := a.o b.o\n")
-    (build / "Makefile").write_text("include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_b-y) >$(M)/mine_b.ko\n")
+    (build / "Makefile").write_text(
+        "include $(M)/Kbuild\nmodules:\n\techo $(obj-m) $(mine_b-y) >$(M)/mine_b.ko\n"
+    )
     assert versions.build().read_text() == "mine_b.o a.o b.o\n"
     versions.close()
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import typer
-from documents import Block, all_blocks, blocks, names, pages, table, runners_of
+from documents import Block, all_blocks, blocks, names, pages, runners_of, table
 from markdown_it import MarkdownIt
 from test_report import browse
 
@@ -22,7 +22,8 @@ HEADER = paths.LINUX / "include/linux/saakm.h"
 PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(paths.REPO)))
 OUR_COMMANDS = [
     pytest.param(block, command, id=f"{block.where} {command[:40]}")
-    for block in all_blocks() for command in block.commands
+    for block in all_blocks()
+    for command in block.commands
 ]
 
 
@@ -48,7 +49,9 @@ def test_every_page_is_there_and_has_its_place(site):
 
 def test_api_and_commands_are_in_it(site):
     api = (site / "reference/api.html").read_text()
-    for name in re.findall(r"^EXPORT_SYMBOL_GPL\((\w+)\)", CLASS.joinpath("state.c").read_text(), re.M):
+    for name in re.findall(
+        r"^EXPORT_SYMBOL_GPL\((\w+)\)", CLASS.joinpath("state.c").read_text(), re.M
+    ):
         assert name in HEADER.read_text() and name in api or name == "saakm_transition_allowed"
     for handler in re.findall(r"\(\*(\w+)\)\(struct saakm_policy", HEADER.read_text()):
         assert f">{handler}<" in api, handler
@@ -75,7 +78,10 @@ def test_a_browser_shows_it(site, scheme, tmp_path):
 
 def test_it_needs_no_network(site):
     for page in site.rglob("*.html"):
-        loaded = re.findall(r'<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(https?:[^"]*)"', page.read_text())
+        loaded = re.findall(
+            r'<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(https?:[^"]*)"',
+            page.read_text(),
+        )
         assert not loaded, page
 
 
@@ -85,7 +91,9 @@ def test_it_needs_no_network(site):
 def anchors(page):
     """As GitHub and MyST make them of headings."""
     tokens = MarkdownIt().enable("table").parse(page.read_text())
-    titles = [tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open"]
+    titles = [
+        tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open"
+    ]
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
@@ -130,9 +138,11 @@ def test_the_program_understands(block: Block, command):
         # Fails as the program would, before it does anything.
         group.commands[args[0]].make_context(args[0], args[1:])
     elif program == "saakmctl":
-        usage = subprocess.run([build_saakmctl(), args[0], "--help"], capture_output=True, text=True)
+        usage = subprocess.run(
+            [build_saakmctl(), args[0], "--help"], capture_output=True, text=True
+        )
         assert usage.returncode == 0, usage.stderr
-        ours = args[1:args.index("--")] if "--" in args else args[1:]
+        ours = args[1 : args.index("--")] if "--" in args else args[1:]
         for option in ours:
             assert not option.startswith("--") or option in usage.stdout, option
 
@@ -165,16 +175,20 @@ def test_lines_are_what_is_counted():
 def bits(table_name):
     """{index: {bits}} of a table in state.c."""
     text = CLASS.joinpath("state.c").read_text()
-    body = text[text.index(f" {table_name}["):].partition("{")[2].partition("};")[0]
-    return {key: set(re.findall(r"BIT\(SAAKM_(\w+)\)", value))
-            for key, value in re.findall(r"\[SAAKM_(\w+)\]\s*=\s*([^,]*),", body)}
+    body = text[text.index(f" {table_name}[") :].partition("{")[2].partition("};")[0]
+    return {
+        key: set(re.findall(r"BIT\(SAAKM_(\w+)\)", value))
+        for key, value in re.findall(r"\[SAAKM_(\w+)\]\s*=\s*([^,]*),", body)
+    }
 
 
 def test_diagram_is_the_table_of_the_kernel():
     dot = (DOCS / "explanation/states.dot").read_text()
     arrows = re.findall(r'^\t(\w+) -> (\w+) \[(style = dashed, )?label = "([^"]+)"\];', dot, re.M)
     assert len(arrows) == dot.count("->")
-    kernel = {(source, to) for source, targets in bits("saakm_transitions").items() for to in targets}
+    kernel = {
+        (source, to) for source, targets in bits("saakm_transitions").items() for to in targets
+    }
     assert len(kernel) == 16
     assert {(source, to) for source, to, *_ in arrows} == kernel
     handlers = bits("saakm_handler_states")
@@ -186,8 +200,11 @@ def test_contexts_are_those_of_the_header():
     comments = re.findall(r"@(\w+):((?:(?!\*/).)*?)\[([PRBS])\]", HEADER.read_text(), re.S)
     header = {name: letter for name, _, letter in comments}
     handlers = set(re.findall(r"\(\*(\w+)\)\(struct saakm_policy", HEADER.read_text()))
-    page = {name: row[0].strip("[]") for row in table(DOCS / "explanation/locking.md", "# Which lock")
-            for name in names(row[2])}
+    page = {
+        name: row[0].strip("[]")
+        for row in table(DOCS / "explanation/locking.md", "# Which lock")
+        for name in names(row[2])
+    }
     assert page == {name: header[name] for name in handlers if name in header}
     assert handlers == set(page)
 
@@ -197,8 +214,8 @@ def test_ported_callbacks_exist():
     ours |= {"task_size", "struct saakm_policy", ".name"}
     _, tree = source.default_tree()
     text = (tree / "kernel/sched/ext.c").read_text()
-    ext = text[text.index("struct sched_ext_ops {"):]
-    theirs = set(re.findall(r"\(\*(\w+)\)\(", ext[:ext.index("\n};")]))
+    ext = text[text.index("struct sched_ext_ops {") :]
+    theirs = set(re.findall(r"\(\*(\w+)\)\(", ext[: ext.index("\n};")]))
     rows = table(DOCS / "how-to/port-from-sched-ext.md", "## Callback by callback")
     ported = {name for row in rows for name in names(row[0])}
     assert len(rows) > 15 and ported <= theirs, ported - theirs

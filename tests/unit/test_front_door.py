@@ -24,7 +24,10 @@ def front_door(fake, *arguments, **environment):
     """With the commands in `fake` first; apt-get fails, before anything is downloaded."""
     return subprocess.run(
         [str(REPO / "saakm"), *arguments],
-        capture_output=True, text=True, cwd=fake, stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=fake,
+        stdin=subprocess.DEVNULL,
         env={"PATH": f"{fake}:/usr/bin:/bin", **environment},
     )
 
@@ -87,11 +90,17 @@ def test_without_root_it_prints_the_command_to_type(fake, tmp_path):
 )
 def test_rust_is_installed_where_it_is_missing_or_too_old(fake, tmp_path, version, installs):
     rust(fake, version)
-    done = front_door(fake, "--help", SAAKM_CACHE=str(tmp_path / "c"),
-                      ABSENT="cargo-web rustc-web ca-certificates")
+    done = front_door(
+        fake,
+        "--help",
+        SAAKM_CACHE=str(tmp_path / "c"),
+        ABSENT="cargo-web rustc-web ca-certificates",
+    )
     wanted = "cargo-web rustc-web ca-certificates" if installs else "ca-certificates"
     assert f"installing missing packages: {wanted}\n" in done.stderr
-    assert done.returncode == 1 and f"next: mend them, then: apt-get install {wanted}\n" in done.stderr
+    assert (
+        done.returncode == 1 and f"next: mend them, then: apt-get install {wanted}\n" in done.stderr
+    )
 
 
 def test_an_old_cargo_that_comes_before_the_packages_is_named(fake, tmp_path):
@@ -139,11 +148,21 @@ def test_bash_and_python_agree_where_the_cache_is(tmp_path, environment, expecte
     """The front door up to the point where it would begin, and Python without it."""
     script = (REPO / "saakm").read_text().partition("\nfind_cache\n")[0]
     environment = {"PATH": "/usr/bin:/bin", **environment}
-    bash = subprocess.run(["bash", "-c", f'{script}\nfind_cache; printf %s "$SAAKM_CACHE"', "saakm"],
-                          capture_output=True, text=True, cwd=tmp_path, env=environment)
+    bash = subprocess.run(
+        ["bash", "-c", f'{script}\nfind_cache; printf %s "$SAAKM_CACHE"', "saakm"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+    )
     code = "from saakm import cache, paths\ncache.refuse_unusable()\nprint(paths.CACHE, end='')"
-    python = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path,
-                            env={**environment, "PYTHONPATH": str(REPO / "src")})
+    python = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(REPO / "src")},
+    )
     if expected:
         assert (bash.stdout, python.stdout) == (expected, expected)
     else:

@@ -20,7 +20,9 @@ SOURCES = {name: (paths.POLICIES / name / f"{name}.c").read_text() for name in O
 def saakm_new(cwd, *args):
     return subprocess.run(
         [sys.executable, "-m", "saakm", "new", *args],
-        capture_output=True, text=True, cwd=cwd,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
     )
 
@@ -28,8 +30,11 @@ def saakm_new(cwd, *args):
 def code_of(text):
     """Without comments, blanks and what names the policy."""
     lines = [line.split("/*")[0].strip() for line in text[text.index("#include") :].splitlines()]
-    return [" ".join(line.split()) for line in lines
-            if line and not line.startswith(("*", "MODULE_DESCRIPTION"))]
+    return [
+        " ".join(line.split())
+        for line in lines
+        if line and not line.startswith(("*", "MODULE_DESCRIPTION"))
+    ]
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
@@ -42,11 +47,18 @@ def test_the_code_is_that_of_the_shipped_policy_under_another_name(origin):
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_every_decision_has_its_lesson(origin):
     made = policy_files("mine", origin, SOURCES[origin])["mine.c"]
-    functions = {line.split("= ")[1].strip(",") for line in made.splitlines()
-                 if line.startswith("\t.") and line.split()[0][1:] in LESSONS}
+    functions = {
+        line.split("= ")[1].strip(",")
+        for line in made.splitlines()
+        if line.startswith("\t.") and line.split()[0][1:] in LESSONS
+    }
     lines = made.splitlines()
     for function in functions:
-        at = next(i for i, line in enumerate(lines) if line.startswith("static") and f"{function}(" in line)
+        at = next(
+            i
+            for i, line in enumerate(lines)
+            if line.startswith("static") and f"{function}(" in line
+        )
         assert lines[at - 1].endswith("*/"), function
 
 
@@ -69,9 +81,14 @@ def test_continuation_lines_stay_aligned():
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("2fast", "C identifier"), ("my-policy", "C identifier"), ("Mine", "C identifier"),
-        ("x" * 32, "32 characters"), ("eevdf", "own scheduler"), ("while", "word of C"),
-        ("sched", "functions called sched_"), ("curr", "for something else"),
+        ("2fast", "C identifier"),
+        ("my-policy", "C identifier"),
+        ("Mine", "C identifier"),
+        ("x" * 32, "32 characters"),
+        ("eevdf", "own scheduler"),
+        ("while", "word of C"),
+        ("sched", "functions called sched_"),
+        ("curr", "for something else"),
     ],
 )
 def test_names_that_cannot_be_fail(name, why):
@@ -79,7 +96,9 @@ def test_names_that_cannot_be_fail(name, why):
 
 
 def test_good_names():
-    assert not any(fault_in_name(n, s) for n in ("mine", "x" * 31, "lottery2") for s in SOURCES.values())
+    assert not any(
+        fault_in_name(n, s) for n in ("mine", "x" * 31, "lottery2") for s in SOURCES.values()
+    )
 
 
 def test_new_finds_and_refuses(tmp_path, monkeypatch):

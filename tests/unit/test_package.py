@@ -21,7 +21,8 @@ from saakm.package.debian import version
 def package(*args, status=0):
     done = subprocess.run(
         [sys.executable, "-m", "saakm", "package", *args],
-        capture_output=True, text=True,
+        capture_output=True,
+        text=True,
         env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
     )
     assert done.returncode == status, done.stderr
@@ -29,13 +30,17 @@ def package(*args, status=0):
 
 
 def fields(deb):
-    lines = subprocess.run(["dpkg-deb", "-f", deb], capture_output=True, text=True, check=True).stdout
+    lines = subprocess.run(
+        ["dpkg-deb", "-f", deb], capture_output=True, text=True, check=True
+    ).stdout
     return dict(line.split(": ", 1) for line in lines.splitlines() if not line.startswith(" "))
 
 
 def contents(deb):
     """Its files' bytes by their place."""
-    data = subprocess.run(["dpkg-deb", "--fsys-tarfile", deb], capture_output=True, check=True).stdout
+    data = subprocess.run(
+        ["dpkg-deb", "--fsys-tarfile", deb], capture_output=True, check=True
+    ).stdout
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         members = [member for member in tar if member.isfile()]
         return {member.name[1:]: tar.extractfile(member).read() for member in members}
@@ -60,7 +65,9 @@ def test_policies_are_dkms_sources(tmp_path):
     own.mkdir()
     (own / "my_own.c").write_text((paths.POLICIES / "fifo/fifo.c").read_text())
     (own / "Kbuild").write_text("obj-m := my_own.o\n")
-    rr, mine = json.loads(package("policy", "rr", str(own), "--json", "--out", str(tmp_path / "out")))
+    rr, mine = json.loads(
+        package("policy", "rr", str(own), "--json", "--out", str(tmp_path / "out"))
+    )
     assert fields(rr)["Package"] == "saakm-policy-rr"
     assert fields(rr)["Version"] == version()
     assert "dkms" in fields(rr)["Depends"]
@@ -82,10 +89,14 @@ def test_policies_are_dkms_sources(tmp_path):
 def test_saakmctl_comes_with_what_a_system_expects(ctl):
     about, files, root = ctl
     assert about["Version"] == version() and "libc6" in about["Depends"]
-    assert "ExecStart=/usr/bin/saakmctl apply" in files["/lib/systemd/system/saakm.service"].decode()
+    assert (
+        "ExecStart=/usr/bin/saakmctl apply" in files["/lib/systemd/system/saakm.service"].decode()
+    )
     generator = root / "usr/lib/systemd/system-generators/saakm-generator"
     assert os.access(generator, os.X_OK)
-    commands = subprocess.run([root / "usr/bin/saakmctl", "--help"], capture_output=True, text=True).stdout
+    commands = subprocess.run(
+        [root / "usr/bin/saakmctl", "--help"], capture_output=True, text=True
+    ).stdout
     for command in ("load", "apply", "status", "assign"):
         page = gzip.decompress(files[f"/usr/share/man/man1/saakmctl-{command}.1.gz"]).decode()
         assert f"saakmctl\\-{command}" in page or f"saakmctl {command}" in page
@@ -98,7 +109,9 @@ def test_bash_completes_commands_and_options(ctl):
     script = root / "usr/share/bash-completion/completions/saakmctl"
 
     def completed(*words):
-        line = f'source {script}; COMP_WORDS=(saakmctl {" ".join(words)}); COMP_CWORD={len(words)}; '
+        line = (
+            f"source {script}; COMP_WORDS=(saakmctl {' '.join(words)}); COMP_CWORD={len(words)}; "
+        )
         line += f'_saakmctl saakmctl "{words[-1]}" saakmctl; echo "${{COMPREPLY[@]}}"'
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
         return done.stdout.split()
@@ -120,7 +133,9 @@ def check(ctl, tmp_path):
         file.write_text(text)
         return subprocess.run(
             [root / "usr/bin/saakmctl", "apply", "--check", file],
-            capture_output=True, text=True, env={**os.environ, "SAAKM_ROOT": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            env={**os.environ, "SAAKM_ROOT": str(tmp_path)},
         )
 
     return check

@@ -65,4 +65,10 @@ def test_the_bar_is_full_at_the_end(clock):
 
 
 def test_durations():
-    assert [duration(s) for s in (0.2, 59.6, 89, 91, 3600)] == ["1 s", "60 s", "89 s", "2 min", "60 min"]
+    assert [duration(s) for s in (0.2, 59.6, 89, 91, 3600)] == [
+        "1 s",
+        "60 s",
+        "89 s",
+        "2 min",
+        "60 min",
+    ]

@@ -21,7 +21,14 @@ IGNORED += ",PRINTK_WITHOUT_KERN_LEVEL"  # the level is an argument in oopses, a
 
 
 SAFETY = [
-    "safety.h", "context.h", "misuse.c", "eject.c", "watchdog.c", "server.c", "floor.c", "history.c",
+    "safety.h",
+    "context.h",
+    "misuse.c",
+    "eject.c",
+    "watchdog.c",
+    "server.c",
+    "floor.c",
+    "history.c",
 ]
 BESIDE = ["policy.c", "replace.c", "cgroup.c", "debug.c"]
 
@@ -53,13 +60,21 @@ def test_smallest_policy_fits_one_screen():
 
 @pytest.mark.parametrize(
     "path",
-    [*CLASS.glob("*.[ch]"), *HEADERS, *paths.POLICIES.glob("*/*.c"), *paths.REPO.glob("docs/examples/*/*.c")],
+    [
+        *CLASS.glob("*.[ch]"),
+        *HEADERS,
+        *paths.POLICIES.glob("*/*.c"),
+        *paths.REPO.glob("docs/examples/*/*.c"),
+    ],
     ids=lambda path: path.name,
 )
 def test_checkpatch_has_nothing_to_say(path):
     _, tree = source.default_tree()
     command = ["perl", str(tree / "scripts/checkpatch.pl"), "--no-tree", "--strict", "--terse"]
     result = subprocess.run(
-        [*command, "--ignore", IGNORED, "-f", str(path)], capture_output=True, text=True, check=False
+        [*command, "--ignore", IGNORED, "-f", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (result.returncode, result.stdout) == (0, ""), result.stderr

@@ -19,24 +19,58 @@ from saakm.report import html, inputs, markdown
 
 COSTS = paths.REPO / "benchmarks" / "cost-base.json"
 BROWSER = "chromium-headless-shell"
-MACHINE = {"on": "guest", "cpus": 4, "accel": "tcg", "topology": "1s4c", "memory": "1G",
-           "deterministic": False, "append": []}
+MACHINE = {
+    "on": "guest",
+    "cpus": 4,
+    "accel": "tcg",
+    "topology": "1s4c",
+    "memory": "1G",
+    "deterministic": False,
+    "append": [],
+}
 ENVIRONMENT = {
-    "kind": "environment", "when": "2026-11-22T05:00:00", "command": "saakm bench --rounds 4",
-    "kernel": "abc123", "config": "base", "commit": "0123abcd", "machine": MACHINE,
-    "schedulers": ["eevdf", "scx_fifo", "fifo"], "seed": 1, "qemu": "7.2",
+    "kind": "environment",
+    "when": "2026-11-22T05:00:00",
+    "command": "saakm bench --rounds 4",
+    "kernel": "abc123",
+    "config": "base",
+    "commit": "0123abcd",
+    "machine": MACHINE,
+    "schedulers": ["eevdf", "scx_fifo", "fifo"],
+    "seed": 1,
+    "qemu": "7.2",
     "host": {"kernel": "6.1", "cpus": 2, "cpu": "A </script> CPU", "load": 1.0},
 }
-LATENCY = {"wakeup_us": {"n": 9, "p50": 3.0, "p90": 5.0, "p99": 8.0, "p99.9": 9.0, "max": 9.5},
-           "queue_us": {"n": 0}, "from_s": 0, "complete": True}
+LATENCY = {
+    "wakeup_us": {"n": 9, "p50": 3.0, "p90": 5.0, "p99": 8.0, "p99.9": 9.0, "max": 9.5},
+    "queue_us": {"n": 0},
+    "from_s": 0,
+    "complete": True,
+}
 
 
 def record(scheduler, value, **more):
-    usual = {"kind": "run", "workload": "hackbench", "variant": "pipes-1", "family": "pipes",
-             "point": "1", "definition": "d", "scheduler": scheduler, "build": "", "round": 1,
-             "traced": False, "kernel": "abc123", "machine": MACHINE, "unit": "s",
-             "better": "lower", "meaning": "time", "value": value, "error": None, "splats": [],
-             "switches": 10 if scheduler == "eevdf" else 12}
+    usual = {
+        "kind": "run",
+        "workload": "hackbench",
+        "variant": "pipes-1",
+        "family": "pipes",
+        "point": "1",
+        "definition": "d",
+        "scheduler": scheduler,
+        "build": "",
+        "round": 1,
+        "traced": False,
+        "kernel": "abc123",
+        "machine": MACHINE,
+        "unit": "s",
+        "better": "lower",
+        "meaning": "time",
+        "value": value,
+        "error": None,
+        "splats": [],
+        "switches": 10 if scheduler == "eevdf" else 12,
+    }
     return usual | more
 
 
@@ -47,8 +81,19 @@ def records():
         for number in range(1, 5):
             value = factor * chance.gauss(1, 0.01)
             lines.append(record(scheduler, value, round=number))
-            lines.append(record(scheduler, 1000 / value, round=number, workload="nginx", variant="wrk",
-                                family="wrk", point="", unit="requests/s", better="higher"))
+            lines.append(
+                record(
+                    scheduler,
+                    1000 / value,
+                    round=number,
+                    workload="nginx",
+                    variant="wrk",
+                    family="wrk",
+                    point="",
+                    unit="requests/s",
+                    better="higher",
+                )
+            )
             lines.append(record(scheduler, value, round=number, traced=True, latency=LATENCY))
     lines.append(record("fifo", None, workload="dbench", error="did not end within 9 s: it hangs"))
     return lines
@@ -75,11 +120,22 @@ def costs(tmp_path_factory):
 def more_costs(tmp_path_factory):
     """Along an axis, and by function."""
     where = tmp_path_factory.mktemp("more")
-    rows = [row for row in baseline.read(COSTS).rows if (row.scheduler, row.operation) == ("fifo", "yield")]
+    rows = [
+        row
+        for row in baseline.read(COSTS).rows
+        if (row.scheduler, row.operation) == ("fifo", "yield")
+    ]
     rows = [replace(rows[0], runnable=runnable) for runnable in (0, 98)]
     (where / "growth.json").write_text(json.dumps(as_json(rows)))
-    profile = [{"scheduler": "fifo", "operation": "pipe", "function": "__schedule",
-                "instructions": 412.0, "with_callees": 900.0}]
+    profile = [
+        {
+            "scheduler": "fifo",
+            "operation": "pipe",
+            "function": "__schedule",
+            "instructions": 412.0,
+            "with_callees": 900.0,
+        }
+    ]
     (where / "functions.json").write_text(json.dumps(profile))
     return [where / "growth.json", where / "functions.json"]
 
@@ -97,10 +153,18 @@ def browse(page, *options):
     if not shutil.which(BROWSER):
         pytest.skip(f"there is no {BROWSER}: apt-get install {BROWSER}")
     # Nothing must be fetched: every name leads nowhere.
-    usual = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=5000",
-             "--window-size=1200,2400", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr"]
-    done = subprocess.run([BROWSER, *usual, *options, page.as_uri()], capture_output=True, text=True,
-                          timeout=200)
+    usual = [
+        "--headless",
+        "--no-sandbox",
+        "--hide-scrollbars",
+        "--virtual-time-budget=5000",
+        "--window-size=1200,2400",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--enable-logging=stderr",
+    ]
+    done = subprocess.run(
+        [BROWSER, *usual, *options, page.as_uri()], capture_output=True, text=True, timeout=200
+    )
     assert done.returncode == 0, done.stderr
     assert "Uncaught" not in done.stderr, done.stderr
     return done.stdout
@@ -112,8 +176,16 @@ def test_a_browser_draws_every_plot(page):
     drawn = re.search(r'data-drawn="(\d+)"', text)
     # Two comparisons, two workloads, latencies, the cost, a curve. A plot is made of up to three layers.
     assert plots == 7 and int(drawn[1]) >= plots
-    for words in ("A title", "fifo against eevdf", "hackbench-pipes", "Wakeup-99.9th", "within noise",
-                  "did not end within 9 s", "saakm bench --rounds 4", "A &lt;/script&gt; CPU"):
+    for words in (
+        "A title",
+        "fifo against eevdf",
+        "hackbench-pipes",
+        "Wakeup-99.9th",
+        "within noise",
+        "did not end within 9 s",
+        "saakm bench --rounds 4",
+        "A &lt;/script&gt; CPU",
+    ):
         assert words in text, words
     for row in baseline.read(COSTS).rows:
         assert f">{row.instructions:,.0f}" in text
@@ -142,13 +214,15 @@ def test_on_paper(page, tmp_path):
 
 def test_nothing_is_fetched(page):
     text = page.read_text()
-    own = text.replace(text[text.index("<script>"):text.index("</script>")], "")
+    own = text.replace(text[text.index("<script>") : text.index("</script>")], "")
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", own)
     assert own.count("<script>") == 1 and "@import" not in own
 
 
 def test_markdown_has_the_tables_and_the_commands(directory, costs, more_costs, tmp_path):
-    markdown.write(tmp_path / "page.md", inputs.read([directory, costs, *more_costs]), "# Title", "scx_fifo")
+    markdown.write(
+        tmp_path / "page.md", inputs.read([directory, costs, *more_costs]), "# Title", "scx_fifo"
+    )
     text = (tmp_path / "page.md").read_text()
     assert text.startswith("# Title") and "| `__schedule` | 412.0 |" in text
     for image in ("page-cost.svg", "page-growth.svg"):

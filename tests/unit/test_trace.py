@@ -90,7 +90,11 @@ def test_perfetto(events, tmp_path):
         "sched_switch": 3, "sched_waking": 1, "sched_migrate_task": 1, "sched_process_exit": 1,
     }  # fmt: skip
     names = {n.iid: n.name for p in packets for n in p.interned_data.event_names}
-    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in packets if p.HasField("track_descriptor")}
+    tracks = {
+        p.track_descriptor.uuid: p.track_descriptor
+        for p in packets
+        if p.HasField("track_descriptor")
+    }
     told = [(tracks[p.track_event.track_uuid].name, names.get(p.track_event.name_iid),
              p.track_event.type) for p in packets if p.HasField("track_event")]  # fmt: skip
     begin, end, instant, counter = (pb.TrackEvent.TYPE_SLICE_BEGIN, pb.TrackEvent.TYPE_SLICE_END,
@@ -109,7 +113,11 @@ def test_arrows_from_waker_to_wakee(events, tmp_path):
     """Both ends need a track before: here the thread had run once already."""
     before = Event(999_000_000, 1, 11, "saakm_transition", ("c", 11, 1, 2, BLOCKED, 1, "block"))
     packets = write(tmp_path / "t", [before, *events]).packet
-    tracks = {p.track_descriptor.uuid: p.track_descriptor.name for p in packets if p.HasField("track_descriptor")}
+    tracks = {
+        p.track_descriptor.uuid: p.track_descriptor.name
+        for p in packets
+        if p.HasField("track_descriptor")
+    }
     flows = [p.track_event for p in packets if p.track_event.flow_ids]
     ends = [p.track_event for p in packets if p.track_event.terminating_flow_ids]
     assert [tracks[e.track_uuid] for e in flows] == ["a b"]

@@ -107,10 +107,16 @@ def chosen_attacks(names: list[str], fatal: bool) -> list[str]:
     """Those that are named; else all, the fatal ones only on request."""
     for name in names:
         if name not in ATTACKS:
-            raise SaakmError(f"there is no attack '{name}'", f"there are {', '.join(ATTACKS)}",
-                             "saakm attacks --list says what each does")
-    return [name for name, attack in ATTACKS.items()
-            if (name in names if names else fatal or not attack.fatal)]
+            raise SaakmError(
+                f"there is no attack '{name}'",
+                f"there are {', '.join(ATTACKS)}",
+                "saakm attacks --list says what each does",
+            )
+    return [
+        name
+        for name, attack in ATTACKS.items()
+        if (name in names if names else fatal or not attack.fatal)
+    ]
 
 
 def fault_of(name: str) -> str:

@@ -74,7 +74,9 @@ def _happened(told: dict[str, Any]) -> str:
     if load.get("error") == errno.ETIMEDOUT:  # also after those that wait were released
         return "loading it never ends"
     if ejected:
-        return f"ejected ({ejected['kind']}) in {ejected['handler']}: {ejected['reason']}"[:_LONGEST]
+        return f"ejected ({ejected['kind']}) in {ejected['handler']}: {ejected['reason']}"[
+            :_LONGEST
+        ]
     if load.get("error"):
         # Others are of something that came later.
         why = load["sentence"] if load["sentence"].startswith("load") else _error(load)
@@ -105,7 +107,9 @@ def _of_itself(attack: str, outcome: Outcome, told: dict[str, Any]) -> list[str]
     if not load.get("error") and not ATTACKS[attack].refused and not own.get("tried"):
         wrong.append("it never came to make its mistake")
     if outcome.own_ms is None or outcome.own_ms > LIMIT_MS:
-        wrong.append(f"one of its threads did not run for {outcome.own_ms} ms, and the limit is {LIMIT_MS} ms")
+        wrong.append(
+            f"one of its threads did not run for {outcome.own_ms} ms, and the limit is {LIMIT_MS} ms"
+        )
     if own.get("stuck"):
         wrong.append(f"{own['stuck']} of its threads do not run any more")
     if told.get("unload", {}).get("error"):
@@ -121,14 +125,23 @@ def _of_others(outcome: Outcome, told: dict[str, Any]) -> list[str]:
             wrong.append(f"a thread of {side} waited {extra} ms longer than without")
     if not members.get("rr_at_work") or members.get("rr") != _MEMBERS:
         wrong.append("the second policy has lost its threads")
-    if told.get("load", {}).get("error") and "fifo_at_work" in members and "replaces" in ATTACKS[outcome.attack].beside and not members.get("fifo_at_work"):
+    if (
+        told.get("load", {}).get("error")
+        and "fifo_at_work" in members
+        and "replaces" in ATTACKS[outcome.attack].beside
+        and not members.get("fifo_at_work")
+    ):
         wrong.append("the policy that was not replaced is gone")
     for when in ("meanwhile", "afterwards"):
         result = told.get(when, {"error": errno.EIO})
         if result["error"] or result["stuck"]:
-            wrong.append(f"{when} a good policy cannot be loaded, or does not run its threads: {_error(result)}")
+            wrong.append(
+                f"{when} a good policy cannot be loaded, or does not run its threads: {_error(result)}"
+            )
     if end.get("stuck") or end.get("rr") or end.get("fifo") or told.get("status"):
-        wrong.append(f"at the end threads stand still or modules stay: {end}, status {told.get('status')}")
+        wrong.append(
+            f"at the end threads stand still or modules stay: {end}, status {told.get('status')}"
+        )
     return wrong
 
 

@@ -33,13 +33,19 @@ def show(outcomes: list[Outcome], console: Console) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     for outcome in outcomes:
         style = "" if outcome.held else "[bold red]"
-        table.add_row(style + outcome.attack, escape(outcome.happened), _ms(outcome.own_ms),
-                      _more(outcome.policy_ms), _more(outcome.fair_ms))
+        table.add_row(
+            style + outcome.attack,
+            escape(outcome.happened),
+            _ms(outcome.own_ms),
+            _more(outcome.policy_ms),
+            _more(outcome.fair_ms),
+        )
     console.print(table)
     for outcome in outcomes:
         for failure in outcome.failures:
-            console.print(f"[bold red]{outcome.attack}[/]: {escape(failure)}", highlight=False,
-                          soft_wrap=True)
+            console.print(
+                f"[bold red]{outcome.attack}[/]: {escape(failure)}", highlight=False, soft_wrap=True
+            )
     failed = sum(not outcome.held for outcome in outcomes)
     style = "bold red" if failed else "bold green"
     console.print(f"\n[{style}]{len(outcomes) - failed} held, {failed} did not[/]", highlight=False)
@@ -48,11 +54,16 @@ def show(outcomes: list[Outcome], console: Console) -> None:
 def page_with_place(path: Path) -> str:
     """The page, which has the two markers; a new one, if there is none."""
     if not path.parent.is_dir():
-        raise SaakmError(f"cannot write {path}", f"there is no directory {path.parent}", "give another page")
+        raise SaakmError(
+            f"cannot write {path}", f"there is no directory {path.parent}", "give another page"
+        )
     page = path.read_text() if path.exists() else f"{_BEGIN}\n{_END}\n"
     if page.count(_BEGIN) != 1 or page.count(_END) != 1 or page.index(_BEGIN) > page.index(_END):
-        raise SaakmError(f"{path} has no place for the table", "it needs two lines around it, each once",
-                         f"add to it: {_BEGIN} and, below that, {_END}")
+        raise SaakmError(
+            f"{path} has no place for the table",
+            "it needs two lines around it, each once",
+            f"add to it: {_BEGIN} and, below that, {_END}",
+        )
     return page
 
 
@@ -67,11 +78,16 @@ def markdown(outcomes: list[Outcome]) -> str:
     names = [outcome.attack for outcome in outcomes]
     fatal = [name for name in names if ATTACKS[name].fatal]
     usual = [name for name, attack in ATTACKS.items() if fatal or not attack.fatal]
-    words = ["./saakm attacks", *(names if names != usual else ["--include-fatal"] if fatal else [])]
-    said = (f"Each is loaded beside threads of a second policy (rr) and of fair, on 2 CPUs, with "
-            f"`timeout_ms={TIMEOUT_MS}`, in counted time: the figures are the same on any host with the "
-            f"same build of the kernel. Its own threads have to run again within {LIMIT_MS} ms, and "
-            f"nobody else may wait {BYSTANDERS_MS} ms longer than in the same run before it was loaded.")
+    words = [
+        "./saakm attacks",
+        *(names if names != usual else ["--include-fatal"] if fatal else []),
+    ]
+    said = (
+        f"Each is loaded beside threads of a second policy (rr) and of fair, on 2 CPUs, with "
+        f"`timeout_ms={TIMEOUT_MS}`, in counted time: the figures are the same on any host with the "
+        f"same build of the kernel. Its own threads have to run again within {LIMIT_MS} ms, and "
+        f"nobody else may wait {BYSTANDERS_MS} ms longer than in the same run before it was loaded."
+    )
     rows = [_HEADER, tuple("---" for _ in _HEADER), *map(_row, outcomes)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     # The mark is for tests/documents.py.
@@ -85,8 +101,12 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
         happened += _cell(f" (an exception: {ATTACKS[outcome.attack].exempt})")
     if not outcome.held:
         happened += " **" + _cell("; ".join(outcome.failures)) + "**"
-    return (_cell(ATTACKS[outcome.attack].what), happened, _ms(outcome.own_ms),
-            _ms(max(extra)) if extra else "")
+    return (
+        _cell(ATTACKS[outcome.attack].what),
+        happened,
+        _ms(outcome.own_ms),
+        _ms(max(extra)) if extra else "",
+    )
 
 
 def _cell(text: str) -> str:

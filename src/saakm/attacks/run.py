@@ -34,15 +34,24 @@ class Scene:
 def prepare(kernel: Kernel) -> Scene:
     sources = [paths.ATTACKS / "wrong", *(paths.POLICIES / name for name in OTHERS)]
     built = modules.build_modules(kernel, sources=sources)
-    return Scene(kernel, initramfs.compile_static(paths.ATTACKS), {file.name: file for file in built})
+    return Scene(
+        kernel, initramfs.compile_static(paths.ATTACKS), {file.name: file for file in built}
+    )
 
 
 def machine(scene: Scene, name: str) -> initramfs.Machine:
     words = [_APPEND, f"fault={fault_of(name)}"]
     if ATTACKS[name].beside:
         words.append(f"with={ATTACKS[name].beside}")
-    return initramfs.Machine(scene.kernel.vmlinux, scene.program, scene.modules, " ".join(words),
-                             memory=MEMORY, topology=parse_topology(TOPOLOGY), shift=SHIFT)
+    return initramfs.Machine(
+        scene.kernel.vmlinux,
+        scene.program,
+        scene.modules,
+        " ".join(words),
+        memory=MEMORY,
+        topology=parse_topology(TOPOLOGY),
+        shift=SHIFT,
+    )
 
 
 def run(scene: Scene, name: str) -> Outcome:
@@ -56,8 +65,12 @@ def run(scene: Scene, name: str) -> Outcome:
     return judge(name, lines)
 
 
-def run_all(scene: Scene, names: list[str], jobs: int,
-            on_end: Callable[[Outcome], None] = lambda outcome: None) -> list[Outcome]:
+def run_all(
+    scene: Scene,
+    names: list[str],
+    jobs: int,
+    on_end: Callable[[Outcome], None] = lambda outcome: None,
+) -> list[Outcome]:
     """`on_end` hears of each as it ends. Guests take a CPU of the host's each."""
     outcomes: dict[str, Outcome] = {}
     with ThreadPoolExecutor(jobs) as pool:

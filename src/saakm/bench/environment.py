@@ -14,8 +14,9 @@ from ..qemu import qemu_version
 from .store import ENVIRONMENT, Record
 
 
-def describe(kernel: str, machine: dict[str, Any], schedulers: list[str], seed: int,
-             config: str) -> Record:
+def describe(
+    kernel: str, machine: dict[str, Any], schedulers: list[str], seed: int, config: str
+) -> Record:
     return {
         "kind": ENVIRONMENT,
         "when": time.strftime("%Y-%m-%dT%H:%M:%S"),
@@ -27,8 +28,12 @@ def describe(kernel: str, machine: dict[str, Any], schedulers: list[str], seed: 
         "schedulers": schedulers,
         "seed": seed,
         "qemu": qemu_version() if machine["on"] == "guest" else None,
-        "host": {"kernel": platform.release(), "cpus": os.cpu_count(), "cpu": _cpu(),
-                 "load": round(os.getloadavg()[0], 2)},
+        "host": {
+            "kernel": platform.release(),
+            "cpus": os.cpu_count(),
+            "cpu": _cpu(),
+            "load": round(os.getloadavg()[0], 2),
+        },
     }
 
 
@@ -36,8 +41,12 @@ def commit() -> str:
     """Of the checkout, with a plus if files differ from it; empty without git."""
     git = ["git", "-C", str(paths.REPO)]
     try:
-        head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True)
-        dirty = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True)
+        head = subprocess.run(
+            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True
+        )
+        dirty = subprocess.run(
+            [*git, "status", "--porcelain", "-uno"], capture_output=True, text=True
+        )
     except FileNotFoundError:
         return ""
     return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")

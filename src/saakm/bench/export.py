@@ -15,15 +15,21 @@ def rows(found: Sequence[Figure], base: str) -> list[dict[str, Any]]:
     """A row a figure and scheduler; what cannot be known is null."""
     return [
         _row(figure, name, _base(figure, base))
-        for figure in found for name in schedulers([figure], base)
+        for figure in found
+        for name in schedulers([figure], base)
     ]
 
 
 def _row(figure: Figure, name: str, base: str) -> dict[str, Any]:
     summary, difference = figure.summary(name), figure.difference(base, name)
     row = {
-        "workload": figure.workload, "figure": figure.name, "scheduler": name, "base": base,
-        "unit": figure.unit, "better": figure.better, "meaning": figure.meaning,
+        "workload": figure.workload,
+        "figure": figure.name,
+        "scheduler": name,
+        "base": base,
+        "unit": figure.unit,
+        "better": figure.better,
+        "meaning": figure.meaning,
         **asdict(summary),
         **{f"gain_{key}": value for key, value in asdict(difference).items()},
         "values": figure.values[name],
@@ -43,8 +49,12 @@ def write_csv(found: Sequence[Figure], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["workload", "figure", "unit", "better", "meaning", "scheduler", "run", "value"])
+        writer.writerow(
+            ["workload", "figure", "unit", "better", "meaning", "scheduler", "run", "value"]
+        )
         for figure in found:
             about = [figure.workload, figure.name, figure.unit, figure.better, figure.meaning]
             for name, values in figure.values.items():
-                writer.writerows([*about, name, number, value] for number, value in enumerate(values, 1))
+                writer.writerows(
+                    [*about, name, number, value] for number, value in enumerate(values, 1)
+                )

@@ -68,8 +68,12 @@ def _of(record: Record) -> list[tuple[Figure, float]]:
     family, point, workload = record["family"], record["point"], record["workload"]
     # A family of points has a table of its own, as in a kernel's commit message.
     title, label = (f"{workload}-{family}", point) if point else (workload, family)
-    return [(Figure(workload, title, label, record["unit"], record["better"], record["meaning"]),
-             record["value"])]
+    return [
+        (
+            Figure(workload, title, label, record["unit"], record["better"], record["meaning"]),
+            record["value"],
+        )
+    ]
 
 
 def _latencies(record: Record) -> list[tuple[Figure, float]]:
@@ -78,10 +82,20 @@ def _latencies(record: Record) -> list[tuple[Figure, float]]:
         title = f"{record['workload']} {record['variant']} {what}"
         measured: dict[str, Any] = record["latency"][key]
         found += [
-            (Figure(record["workload"], title, f"{prefix}-{name}", "us", "lower", "behaviour",
-                    latency=True),
-             measured[percentile])
-            for percentile, name in _PERCENTILES.items() if percentile in measured
+            (
+                Figure(
+                    record["workload"],
+                    title,
+                    f"{prefix}-{name}",
+                    "us",
+                    "lower",
+                    "behaviour",
+                    latency=True,
+                ),
+                measured[percentile],
+            )
+            for percentile, name in _PERCENTILES.items()
+            if percentile in measured
         ]
     return found
 
@@ -89,8 +103,9 @@ def _latencies(record: Record) -> list[tuple[Figure, float]]:
 def schedulers(found: Iterable[Figure], first: str = "") -> list[str]:
     """The baseline, the kernel's own, sched_ext's, ours: whatever order chance ran them in."""
     names = {name for figure in found for name in figure.values}
-    return sorted(names, key=lambda name: (name != first, name != "eevdf",
-                                           not name.startswith("scx_"), name))
+    return sorted(
+        names, key=lambda name: (name != first, name != "eevdf", not name.startswith("scx_"), name)
+    )
 
 
 def tables(found: Iterable[Figure]) -> dict[str, list[Figure]]:

@@ -39,8 +39,9 @@ class InGuest:
         # Whoever edits a policy meanwhile must not change what is measured. Not in /tmp,
         # which the guest has of its own.
         copies = new_exchange()
-        self._modules = [str(shutil.copy(module_file(self.built, name), copies))
-                         for name in policies]
+        self._modules = [
+            str(shutil.copy(module_file(self.built, name), copies)) for name in policies
+        ]
         self._memory = vm.memory
         self._guest: Guest | None = None
         self._new()  # refuses what cannot be booted, before anything is installed
@@ -54,10 +55,15 @@ class InGuest:
         """Its shape: figures of another shape cannot be compared."""
         guest = self._new()
         shape = guest.machine
-        return {"on": "guest", "cpus": shape.topology.cpus, "accel": shape.accel,
-                "topology": self._vm.guest_arguments().get("topology", _USUAL_TOPOLOGY),
-                "memory": shape.memory, "deterministic": shape.deterministic,
-                "append": list(shape.append)}
+        return {
+            "on": "guest",
+            "cpus": shape.topology.cpus,
+            "accel": shape.accel,
+            "topology": self._vm.guest_arguments().get("topology", _USUAL_TOPOLOGY),
+            "memory": shape.memory,
+            "deterministic": shape.deterministic,
+            "append": list(shape.append),
+        }
 
     @property
     def instructions(self) -> int:

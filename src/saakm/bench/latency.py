@@ -23,16 +23,24 @@ def of_file(path: Path, root: int) -> dict[str, Any]:
     """Percentiles in microseconds, of the descendants of the process `root`."""
     if not path.exists():
         raise SaakmError("left no trace", f"there is no {path}", "")
-    done = subprocess.run(["trace-cmd", "report", "-R", "-t", "-i", str(path)],
-                          capture_output=True, text=True, errors="replace")
+    done = subprocess.run(
+        ["trace-cmd", "report", "-R", "-t", "-i", str(path)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
     path.unlink()
     if done.returncode:
         raise SaakmError("left a trace that cannot be read", done.stderr.strip()[-500:], "")
     events, begin_ns = complete(done.stdout.splitlines())
     waits = of_descendants(events, root)
-    return {"wakeup_us": summary(waits.wakeup_ns), "queue_us": summary(waits.queue_ns),
-            # The ring buffer keeps what is newest: of a long run this is the end.
-            "from_s": round(begin_ns / 1e9, 6), "complete": begin_ns == 0}
+    return {
+        "wakeup_us": summary(waits.wakeup_ns),
+        "queue_us": summary(waits.queue_ns),
+        # The ring buffer keeps what is newest: of a long run this is the end.
+        "from_s": round(begin_ns / 1e9, 6),
+        "complete": begin_ns == 0,
+    }
 
 
 def summary(waits_ns: list[int]) -> dict[str, float]:

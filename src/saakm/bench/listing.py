@@ -14,12 +14,21 @@ from .workloads import Workload
 def rows(known: Iterable[Workload]) -> list[dict[str, Any]]:
     return [
         {
-            "name": workload.name, "what": workload.what, "input": workload.input,
-            "paper": workload.paper, "packages": list(workload.packages),
+            "name": workload.name,
+            "what": workload.what,
+            "input": workload.input,
+            "paper": workload.paper,
+            "packages": list(workload.packages),
             "missing": packages.missing(workload.packages),
             "variants": [
-                {"name": v.name, "what": v.what, "unit": v.unit, "better": v.better,
-                 "meaning": v.meaning, "command": v.command}
+                {
+                    "name": v.name,
+                    "what": v.what,
+                    "unit": v.unit,
+                    "better": v.better,
+                    "meaning": v.meaning,
+                    "command": v.command,
+                }
                 for v in workload.variants
             ],
         }
@@ -39,8 +48,13 @@ def show(known: Iterable[Workload], console: Console) -> None:
             f"{v.meaning}: {v.unit}, {'less' if v.better == 'lower' else 'more'} is better"
             for v in workload.variants
         )
-        table.add_row(workload.name, f"{workload.what}\n[dim]{workload.input}[/]",
-                      "\n".join(variants), "\n".join(figures), state)
+        table.add_row(
+            workload.name,
+            f"{workload.what}\n[dim]{workload.input}[/]",
+            "\n".join(variants),
+            "\n".join(figures),
+            state,
+        )
         table.add_section()
     console.print(table)
 

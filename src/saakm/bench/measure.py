@@ -32,8 +32,9 @@ _TIMED_OUT = (124, 137)  # timeout(1), and when it had to kill
 class Bench:
     """Runs in a place. `traced`: with wakeup latencies, which disturbs the times."""
 
-    def __init__(self, place: InGuest | OnHost, workloads: dict[str, Workload], traced: bool,
-                 boot_each: bool):
+    def __init__(
+        self, place: InGuest | OnHost, workloads: dict[str, Workload], traced: bool, boot_each: bool
+    ):
         self._place, self._workloads = place, workloads
         self._traced, self._boot_each = traced, boot_each
         self._counts = bool(place.machine.get("deterministic"))
@@ -50,9 +51,13 @@ class Bench:
         plan = list(plan)
         left = {id(run) for run in plan if run.counts and key(self._frame(run)) not in done}
         wanted = {(run.variant.workload, run.variant.name) for run in plan if id(run) in left}
-        return [run for run in plan
-                if id(run) in left
-                or not run.counts and (run.variant.workload, run.variant.name) in wanted]
+        return [
+            run
+            for run in plan
+            if id(run) in left
+            or not run.counts
+            and (run.variant.workload, run.variant.name) in wanted
+        ]
 
     def record(self, run: Run) -> Record | None:
         """None when there have been too many failures to try again."""
@@ -79,13 +84,24 @@ class Bench:
         by_count = self._counts and variant.meaning == "time"
         unit = MILLIONS if _is_cost(variant, self._counts) else variant.unit
         return {
-            "kind": RUN, "workload": variant.workload, "variant": variant.name,
-            "family": variant.family, "point": variant.point, "definition": variant.definition,
-            "scheduler": run.scheduler.name, "build": run.scheduler.build, "round": run.round,
-            "traced": self._traced, "kernel": self._place.kernel, "machine": self._place.machine,
-            "unit": unit, "better": variant.better,
+            "kind": RUN,
+            "workload": variant.workload,
+            "variant": variant.name,
+            "family": variant.family,
+            "point": variant.point,
+            "definition": variant.definition,
+            "scheduler": run.scheduler.name,
+            "build": run.scheduler.build,
+            "round": run.round,
+            "traced": self._traced,
+            "kernel": self._place.kernel,
+            "machine": self._place.machine,
+            "unit": unit,
+            "better": variant.better,
             "meaning": "cost" if by_count else variant.meaning,
-            "when": time.strftime("%Y-%m-%dT%H:%M:%S"), "value": None, "error": None,
+            "when": time.strftime("%Y-%m-%dT%H:%M:%S"),
+            "value": None,
+            "error": None,
         }
 
     def _prepare(self, run: Run) -> None:
@@ -109,11 +125,16 @@ class Bench:
             place.close()  # what runs after an ejection is fair's
             raise _ejected(new[0])
         if done.status in _TIMED_OUT:
-            raise SaakmError(f"did not end within {run.variant.timeout:g} s",
-                             "it hangs under this scheduler, or is slow on this machine", "")
+            raise SaakmError(
+                f"did not end within {run.variant.timeout:g} s",
+                "it hangs under this scheduler, or is slow on this machine",
+                "",
+            )
         said = _said(done.stdout, done.stderr)
         _check_said(run, said)
-        kept = {name: said[name] for name in ("seconds", "user", "system", "switches", "involuntary")}
+        kept = {
+            name: said[name] for name in ("seconds", "user", "system", "switches", "involuntary")
+        }
         if self._counts:
             kept["executed"] = executed - overhead
         if self._traced:
@@ -125,8 +146,13 @@ class Bench:
     def _run(self, run: Run, command: str) -> tuple[Result, float]:
         """And the millions of instructions that were executed meanwhile."""
         place, timeout = self._place, run.variant.timeout
-        text = script.one_run(command, run.scheduler.prefix, timeout * (_JUMPS if self._counts else 1),
-                              place.python_path, place.trace_there if self._traced else "")
+        text = script.one_run(
+            command,
+            run.scheduler.prefix,
+            timeout * (_JUMPS if self._counts else 1),
+            place.python_path,
+            place.trace_there if self._traced else "",
+        )
         limit = timeout + _MARGIN + (_TRACE_SECONDS if self._traced else 0)
         begin = place.instructions if self._counts else 0
         done = place.run(text, limit)
@@ -141,14 +167,13 @@ class Bench:
 
     def _new_splats(self) -> list[str]:
         text = self._place.said()
-        new = find_splats(text[self._heard:])
+        new = find_splats(text[self._heard :])
         self._heard = len(text)
         self.splats += new
         return new
 
 
-def do_all(bench: Bench, runs: list[Run], keep: Callable[[Record], None],
-           progress: Any) -> None:
+def do_all(bench: Bench, runs: list[Run], keep: Callable[[Record], None], progress: Any) -> None:
     for run in runs:
         progress.describe(f"{run.variant.workload} {run.variant.name} {run.scheduler.name}")
         if record := bench.record(run):
@@ -166,14 +191,20 @@ def _check_said(run: Run, said: dict[str, Any]) -> None:
     if said["status"]:
         raise SaakmError(f"ended with status {said['status']}", said["output"].strip()[-800:], "")
     if said["classes"] != [run.scheduler.number] * 2:
-        raise SaakmError("was not run under the scheduler",
-                         f"its class was {said['classes']}, not {run.scheduler.number}", "")
+        raise SaakmError(
+            "was not run under the scheduler",
+            f"its class was {said['classes']}, not {run.scheduler.number}",
+            "",
+        )
 
 
 def _check_setup(variant: Variant, status: int, said: str) -> None:
     if status:
-        raise SaakmError(f"the setup of {variant.workload} ended with status {status}",
-                         said.strip()[-800:] or "it said nothing", "")
+        raise SaakmError(
+            f"the setup of {variant.workload} ended with status {status}",
+            said.strip()[-800:] or "it said nothing",
+            "",
+        )
 
 
 def _said(stdout: str, stderr: str) -> dict[str, Any]:
@@ -184,5 +215,6 @@ def _said(stdout: str, stderr: str) -> dict[str, Any]:
 
 
 def _ejected(row: dict[str, str]) -> SaakmError:
-    return SaakmError(f"the policy was ejected ({row['kind']})",
-                      f"in {row['handler']}: {row['reason']}", "")
+    return SaakmError(
+        f"the policy was ejected ({row['kind']})", f"in {row['handler']}: {row['reason']}", ""
+    )

@@ -22,7 +22,9 @@ def value_of(variant: Variant, output: str, seconds: float) -> float:
         )
     value = _PICK[variant.pick]([float(text.replace(",", "")) for text in found]) * variant.scale
     if value <= 0 and variant.better == "higher":
-        raise SaakmError(f"{variant.workload} {variant.name} got nothing done",
-                         f"{value:g} {variant.unit} after {seconds:.1f} s",
-                         "its threads starved, or waited for each other by spinning")
+        raise SaakmError(
+            f"{variant.workload} {variant.name} got nothing done",
+            f"{value:g} {variant.unit} after {seconds:.1f} s",
+            "its threads starved, or waited for each other by spinning",
+        )
     return value

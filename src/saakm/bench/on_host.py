@@ -32,17 +32,23 @@ class OnHost:
         self._loaded: list[str] = []
         self._ready = False
         if os.geteuid() != 0:
-            raise SaakmError("cannot run workloads on this machine",
-                             "policies are for root, and so are control groups and tracing",
-                             "run it as root, or without --on host")
+            raise SaakmError(
+                "cannot run workloads on this machine",
+                "policies are for root, and so are control groups and tracing",
+                "run it as root, or without --on host",
+            )
         if not (CGROUP.parent / "cgroup.controllers").exists():
-            raise SaakmError("cannot run workloads on this machine",
-                             f"{CGROUP.parent} is not cgroup v2, which keeps a run's processes together",
-                             "boot with systemd.unified_cgroup_hierarchy=1, or mount cgroup2 there")
+            raise SaakmError(
+                "cannot run workloads on this machine",
+                f"{CGROUP.parent} is not cgroup v2, which keeps a run's processes together",
+                "boot with systemd.unified_cgroup_hierarchy=1, or mount cgroup2 there",
+            )
         if self._policies and not _PROC.exists():
-            raise SaakmError("this machine has no SaaKM",
-                             f"its kernel {platform.release()} has no {_PROC}",
-                             "boot the kernel of saakm build, or leave out --on host")
+            raise SaakmError(
+                "this machine has no SaaKM",
+                f"its kernel {platform.release()} has no {_PROC}",
+                "boot the kernel of saakm build, or leave out --on host",
+            )
         self.saakmctl = _find_saakmctl() if self._policies else ""
         self.kernel = f"{platform.release()} {platform.version()}"
         self._said_before = len(_kernel_log())
@@ -81,9 +87,14 @@ class OnHost:
 
     def run(self, script: str, timeout: float) -> Result:
         begin = time.monotonic()
-        child = subprocess.Popen(["sh", "-c", script], stdin=subprocess.DEVNULL, text=True,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 start_new_session=True)
+        child = subprocess.Popen(
+            ["sh", "-c", script],
+            stdin=subprocess.DEVNULL,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         try:
             out, err = child.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -98,13 +109,16 @@ class OnHost:
 
     def said(self) -> str:
         """What the kernel has said since we came."""
-        return _kernel_log()[self._said_before:]
+        return _kernel_log()[self._said_before :]
 
     def _saakmctl(self, verb: str, name: str) -> None:
         done = subprocess.run([self.saakmctl, verb, name], capture_output=True, text=True)
         if done.returncode:
-            raise SaakmError(f"cannot {verb} the policy '{name}'", done.stderr.strip(),
-                             f"try it by hand: {self.saakmctl} {verb} {name}")
+            raise SaakmError(
+                f"cannot {verb} the policy '{name}'",
+                done.stderr.strip(),
+                f"try it by hand: {self.saakmctl} {verb} {name}",
+            )
 
 
 def _kernel_log() -> str:
@@ -115,6 +129,9 @@ def _find_saakmctl() -> str:
     built = paths.CARGO / "release" / "saakmctl"
     found = shutil.which("saakmctl") or (str(built) if built.exists() else None)
     if not found:
-        raise SaakmError("there is no saakmctl on this machine", f"neither on PATH nor as {built}",
-                         "saakm build modules, or build saakmctl/ and put it on PATH")
+        raise SaakmError(
+            "there is no saakmctl on this machine",
+            f"neither on PATH nor as {built}",
+            "saakm build modules, or build saakmctl/ and put it on PATH",
+        )
     return found

@@ -29,8 +29,11 @@ def ensure(packages: Iterable[str]) -> None:
     if not names:
         return
     if os.geteuid() != 0:
-        raise SaakmError(f"packages are missing: {', '.join(names)}", "installing them needs root",
-                         f"sudo apt-get install {' '.join(names)}")
+        raise SaakmError(
+            f"packages are missing: {', '.join(names)}",
+            "installing them needs root",
+            f"sudo apt-get install {' '.join(names)}",
+        )
     print(f"saakm: installing missing packages: {' '.join(names)}", file=sys.stderr)
     # As if in single-user mode, where Debian starts no servers: nobody asked for them here.
     environment = {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}

@@ -25,12 +25,13 @@ def draw(found: Sequence[Figure], names: Sequence[str], paths: Sequence[Path]) -
     columns = min(_COLUMNS, len(found))
     lines = math.ceil(len(found) / columns)
     height = 1.0 + 0.3 * len(names)
-    figure, axes = pyplot.subplots(lines, columns, squeeze=False, layout="constrained",
-                                   figsize=(3.6 * columns, height * lines))
+    figure, axes = pyplot.subplots(
+        lines, columns, squeeze=False, layout="constrained", figsize=(3.6 * columns, height * lines)
+    )
     panels = list(axes.flat)
     for panel, one in zip(panels, found):
         _panel(panel, one, [name for name in names if name in one.values], names)
-    for panel in panels[len(found):]:
+    for panel in panels[len(found) :]:
         panel.set_axis_off()
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,9 +41,15 @@ def draw(found: Sequence[Figure], names: Sequence[str], paths: Sequence[Path]) -
 
 
 def _panel(panel, figure: Figure, present: list[str], names: Sequence[str]) -> None:
-    boxes = panel.boxplot([figure.values[name] for name in present], orientation="horizontal",
-                          tick_labels=present, patch_artist=True, widths=0.6, showfliers=False,
-                          medianprops={"color": "black"})
+    boxes = panel.boxplot(
+        [figure.values[name] for name in present],
+        orientation="horizontal",
+        tick_labels=present,
+        patch_artist=True,
+        widths=0.6,
+        showfliers=False,
+        medianprops={"color": "black"},
+    )
     for name, box in zip(present, boxes["boxes"]):
         box.set_facecolor(color(name, names))
     for line, name in enumerate(present, 1):

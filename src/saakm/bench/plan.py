@@ -26,8 +26,13 @@ class Run:
         return self.round != WARM_UP
 
 
-def plan(variants: Sequence[Variant], schedulers: Sequence[Scheduler], rounds: int,
-         warm_up: bool, seed: int) -> list[Run]:
+def plan(
+    variants: Sequence[Variant],
+    schedulers: Sequence[Scheduler],
+    rounds: int,
+    warm_up: bool,
+    seed: int,
+) -> list[Run]:
     """Workload by workload: each gets a guest of its own."""
     runs = []
     for variant in variants:

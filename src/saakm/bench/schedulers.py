@@ -36,9 +36,11 @@ def chosen_names(text: str) -> list[str]:
     names = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     for name in names:
         if name not in known():
-            raise SaakmError(f"there is no scheduler '{name}' to run applications under",
-                             f"there are {', '.join(known())}",
-                             "saakm bench --schedulers NAME[,NAME]; the first is compared with")
+            raise SaakmError(
+                f"there is no scheduler '{name}' to run applications under",
+                f"there are {', '.join(known())}",
+                "saakm bench --schedulers NAME[,NAME]; the first is compared with",
+            )
     return names or chosen_names(DEFAULT)
 
 
@@ -55,7 +57,11 @@ def find(name: str, saakmctl: str = "saakmctl") -> Scheduler:
 
 def _of_sources(policy: str) -> str:
     directory = paths.POLICIES / policy
-    files = (file for file in directory.rglob("*") if file.suffix in (".c", ".h") or file.name == "Kbuild")
+    files = (
+        file
+        for file in directory.rglob("*")
+        if file.suffix in (".c", ".h") or file.name == "Kbuild"
+    )
     return hash_files(files, directory)[:12]
 
 

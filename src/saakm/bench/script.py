@@ -32,8 +32,9 @@ def setup(command: str) -> str:
     return _BEGIN + command + "\n"
 
 
-def one_run(command: str, prefix: Sequence[str], timeout: float, python_path: str,
-            trace: str = "") -> str:
+def one_run(
+    command: str, prefix: Sequence[str], timeout: float, python_path: str, trace: str = ""
+) -> str:
     """`trace`: the file to leave what the scheduler did in; empty to trace nothing.
 
     timeout(1) stays outside of the scheduler: it must get a CPU when nobody else does.
@@ -54,5 +55,7 @@ def _tracing(file: str) -> tuple[str, str]:
     events = " ".join(f"-e sched:{name}" for name in EVENTS)
     # Into memory, and to a file afterwards: recording must not be a load of its own.
     start = f"trace-cmd start -b {_KIB_PER_CPU} -C mono {events} >&2 || exit 1\n"
-    stop = f"trace-cmd stop >&2\ntrace-cmd extract -o {shlex.quote(file)} >&2\ntrace-cmd reset >&2\n"
+    stop = (
+        f"trace-cmd stop >&2\ntrace-cmd extract -o {shlex.quote(file)} >&2\ntrace-cmd reset >&2\n"
+    )
     return start, stop

@@ -21,11 +21,11 @@ RULE = (
 _STYLES = {stats.WON: "green", stats.LOST: "red", stats.NOISE: "dim", stats.UNKNOWN: "yellow"}
 MEANINGS = {
     "cost": "cost: instructions that all CPUs executed; of a rate, what was done in a second of a clock "
-            "that counts 1,000 million of them, and leaps while all CPUs idle",
+    "that counts 1,000 million of them, and leaps while all CPUs idle",
     "time": "time: only the ratio of runs side by side means something, and in an emulated "
-            "machine neither caches nor memory cost what they do on a real one",
+    "machine neither caches nor memory cost what they do on a real one",
     "behaviour": "behaviour: what the scheduler did; latencies in an emulated machine are wall "
-                 "times of its emulation",
+    "times of its emulation",
 }
 
 
@@ -48,17 +48,26 @@ def _show_tally(found: Sequence[Figure], result: Tally, console: Console) -> Non
     if not result.differences:
         return
     table = Table(title=f"{result.scheduler} against {result.base}", title_justify="left")
-    for column in ("workload", result.base, result.scheduler, "gain", "95 %", "switches", "verdict"):
+    for column in (
+        "workload",
+        result.base,
+        result.scheduler,
+        "gain",
+        "95 %",
+        "switches",
+        "verdict",
+    ):
         left = column in ("workload", "verdict")
         table.add_column(column, justify="left" if left else "right", no_wrap=True)
     for figure in found:
         if figure.name not in result.differences:
             continue
         difference = result.differences[figure.name]
-        table.add_row(figure.name, *gain_cells(figure, result),
-                      style=_STYLES[difference.verdict])
+        table.add_row(figure.name, *gain_cells(figure, result), style=_STYLES[difference.verdict])
     # A log has no width; a row that is cut off in it is lost.
-    console.print(table, width=None if console.is_terminal else max(console.width, _WIDTH), crop=False)
+    console.print(
+        table, width=None if console.is_terminal else max(console.width, _WIDTH), crop=False
+    )
     console.print(sentence(result), highlight=False)
 
 
@@ -69,9 +78,13 @@ def gain_cells(figure: Figure, result: Tally) -> list[str]:
     means = []
     for name in (result.base, result.scheduler):
         summary = figure.summary(name)
-        means.append(number(summary.mean) + ("" if math.isnan(summary.stddev)
-                                             else f" ±{number(summary.stddev, summary.mean)}"))
-    interval = "" if math.isnan(difference.low) else f"{difference.low:+.2f} .. {difference.high:+.2f}"
+        means.append(
+            number(summary.mean)
+            + ("" if math.isnan(summary.stddev) else f" ±{number(summary.stddev, summary.mean)}")
+        )
+    interval = (
+        "" if math.isnan(difference.low) else f"{difference.low:+.2f} .. {difference.high:+.2f}"
+    )
     verdict = difference.verdict
     if not math.isnan(difference.p):
         verdict += f" (p = {difference.p:.2g})" if verdict == stats.NOISE else ""
@@ -81,12 +94,16 @@ def gain_cells(figure: Figure, result: Tally) -> list[str]:
 
 
 def sentence(result: Tally) -> str:
-    counts = [(result.count(verdict), verdict)
-              for verdict in (stats.WON, stats.LOST, stats.NOISE, stats.UNKNOWN)]
+    counts = [
+        (result.count(verdict), verdict)
+        for verdict in (stats.WON, stats.LOST, stats.NOISE, stats.UNKNOWN)
+    ]
     text = f"{result.scheduler}: " + ", ".join(f"{n} {verdict}" for n, verdict in counts if n)
     if result.gains:
-        text += (f"; mean gain {statistics.fmean(result.gains):+.2f} %, "
-                 f"median {statistics.median(result.gains):+.2f} %")
+        text += (
+            f"; mean gain {statistics.fmean(result.gains):+.2f} %, "
+            f"median {statistics.median(result.gains):+.2f} %"
+        )
     if result.by_chance >= 0.5:
         text += f"; some {result.by_chance:.0f} of these would win or lose by chance alone"
     return text + "."

@@ -16,8 +16,17 @@ from ..files import make_output
 FILE = "runs.jsonl"
 RUN, ENVIRONMENT = "run", "environment"
 # What two runs have in common that need not be done twice.
-_KEY = ("workload", "variant", "definition", "scheduler", "build", "round", "traced", "kernel",
-        "machine")
+_KEY = (
+    "workload",
+    "variant",
+    "definition",
+    "scheduler",
+    "build",
+    "round",
+    "traced",
+    "kernel",
+    "machine",
+)
 
 Record = dict[str, Any]
 
@@ -32,9 +41,11 @@ class Store:
 
     def begin(self, resume: bool) -> None:
         if self.path.exists() and not resume:
-            raise SaakmError(f"{self.path} has results already",
-                             "they would be mixed up with those of other conditions",
-                             "add --resume to go on with them, or name another directory: --out")
+            raise SaakmError(
+                f"{self.path} has results already",
+                "they would be mixed up with those of other conditions",
+                "add --resume to go on with them, or name another directory: --out",
+            )
         make_output(self.directory)
         self._mend()
 
@@ -48,8 +59,11 @@ class Store:
         """Keys of the runs that need not be repeated; failed ones are tried again."""
         if not self.path.exists():
             return set()
-        return {key(record) for record in read(self.path)
-                if record["kind"] == RUN and not record["error"]}
+        return {
+            key(record)
+            for record in read(self.path)
+            if record["kind"] == RUN and not record["error"]
+        }
 
     def _mend(self) -> None:
         """Drop a line that was being written when the power went."""
@@ -69,8 +83,11 @@ def read(path: Path) -> list[Record]:
         if not all(record["kind"] in (RUN, ENVIRONMENT) for record in records):
             raise ValueError("a line is neither a run nor an environment")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SaakmError(f"{path} has no results of saakm bench", str(error),
-                         "saakm bench --out DIR writes such a directory") from error
+        raise SaakmError(
+            f"{path} has no results of saakm bench",
+            str(error),
+            "saakm bench --out DIR writes such a directory",
+        ) from error
     return records
 
 

@@ -33,7 +33,9 @@ def table(title: str, group: Sequence[Figure], names: Sequence[str]) -> str:
     lines = [f"{title} ({group[0].unit}, {group[0].meaning})"]
     lines.append(" " * (kind + label + 1) + "".join(f"  {name:>{width}}" for name in names))
     for what, point, cells in rows:
-        lines.append(f"{what:<{kind}} {point:<{label}}" + "".join(f"  {cell:>{width}}" for cell in cells))
+        lines.append(
+            f"{what:<{kind}} {point:<{label}}" + "".join(f"  {cell:>{width}}" for cell in cells)
+        )
     return "\n".join(line.rstrip() for line in lines)
 
 

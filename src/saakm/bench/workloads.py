@@ -19,8 +19,15 @@ ELAPSED = "time"  # as a metric: the seconds that the command took
 
 _REQUIRED = {"name", "what", "packages", "input", "variant"}
 # A variant may have its own; without one the file's counts.
-_INHERITED = {"metric": ELAPSED, "pick": "last", "scale": 1.0, "unit": "s", "better": "lower",
-              "meaning": "time", "timeout": 120}
+_INHERITED = {
+    "metric": ELAPSED,
+    "pick": "last",
+    "scale": 1.0,
+    "unit": "s",
+    "better": "lower",
+    "meaning": "time",
+    "timeout": 120,
+}
 _OWN = {"name", "command", "points", "what"}
 
 
@@ -73,20 +80,32 @@ def read(path: Path) -> Workload:
         content = tomllib.loads(path.read_text())
         return _workload(content, path.stem)
     except (tomllib.TOMLDecodeError, ValueError) as error:
-        raise SaakmError(f"{path} is not a workload", str(error),
-                         f"{DIRECTORY}/README.md says what such a file holds") from error
+        raise SaakmError(
+            f"{path} is not a workload",
+            str(error),
+            f"{DIRECTORY}/README.md says what such a file holds",
+        ) from error
 
 
 def _workload(content: dict, stem: str) -> Workload:
-    _check_keys(content, _REQUIRED, _REQUIRED | {*_INHERITED, "setup", "memory", "paper"}, "the file")
+    _check_keys(
+        content, _REQUIRED, _REQUIRED | {*_INHERITED, "setup", "memory", "paper"}, "the file"
+    )
     if content["name"] != stem:
         raise ValueError(f"it is called '{content['name']}', its file '{stem}'")
     variants = [variant for entry in content["variant"] for variant in _variants(content, entry)]
     names = [variant.name for variant in variants]
     if len(set(names)) < len(names):
         raise ValueError("two variants have the same name")
-    return Workload(content["name"], content["what"], tuple(content["packages"]), content["input"],
-                    tuple(variants), content.get("memory", ""), content.get("paper", ""))
+    return Workload(
+        content["name"],
+        content["what"],
+        tuple(content["packages"]),
+        content["input"],
+        tuple(variants),
+        content.get("memory", ""),
+        content.get("paper", ""),
+    )
 
 
 def _variants(content: dict, entry: dict) -> list[Variant]:
@@ -95,9 +114,15 @@ def _variants(content: dict, entry: dict) -> list[Variant]:
     values["timeout"] = float(values["timeout"])
     _check_values(values)
     return [
-        Variant(workload=content["name"], family=entry["name"], point=str(point),
-                command=entry["command"].replace("{point}", str(point)).strip(),
-                setup=content.get("setup", "").strip(), what=entry.get("what", ""), **values)
+        Variant(
+            workload=content["name"],
+            family=entry["name"],
+            point=str(point),
+            command=entry["command"].replace("{point}", str(point)).strip(),
+            setup=content.get("setup", "").strip(),
+            what=entry.get("what", ""),
+            **values,
+        )
         for point in entry.get("points", [""])
     ]
 
@@ -126,13 +151,18 @@ def choose(text: str, known: dict[str, Workload]) -> list[Variant]:
     for word in filter(None, (word.strip() for word in text.split(","))):
         name, _, part = word.partition(":")
         if name not in known:
-            raise SaakmError(f"there is no workload '{name}'", f"there are {', '.join(known)}",
-                             "saakm bench --list")
+            raise SaakmError(
+                f"there is no workload '{name}'",
+                f"there are {', '.join(known)}",
+                "saakm bench --list",
+            )
         variants = known[name].variants
         wanted = [v for v in variants if part in ("", v.family, v.name)]
         if not wanted:
-            raise SaakmError(f"{name} has no variant '{part}'",
-                             f"it has {', '.join(v.name for v in variants)}",
-                             "saakm bench --list")
+            raise SaakmError(
+                f"{name} has no variant '{part}'",
+                f"it has {', '.join(v.name for v in variants)}",
+                "saakm bench --list",
+            )
         chosen += [variant for variant in wanted if variant not in chosen]
     return chosen

@@ -18,26 +18,43 @@ class Check:
 
 # In the order of the report.
 CHECKS = {
-    "lifecycle": Check("threads are forked, exec, are killed, come and go: who came is who went "
-                       "and who is there, and none is lost", rough=True),
+    "lifecycle": Check(
+        "threads are forked, exec, are killed, come and go: who came is who went "
+        "and who is there, and none is lost",
+        rough=True,
+    ),
     "order": Check("each thread's events and states come in an order that saakm.rst allows"),
     "wakeups": Check("no wakeup is lost in rings of pipes and futexes, and in crowds", rough=True),
-    "affinity": Check("threads run where sched_setaffinity() lets them, also while it changes",
-                      rough=True),
-    "storm": Check("affinities, nice values, stops, kills, forks, changes of class, as the seed "
-                   "has it; all threads go on", rough=True),
-    "work-conservation": Check("no CPU idles for two ticks (8 ms) beside a thread that waits and "
-                               "may run there", promise=True, cpus=2),
-    "no-starvation": Check("who wants a CPU has it within half a second, whoever else wants it",
-                           promise=True),
+    "affinity": Check(
+        "threads run where sched_setaffinity() lets them, also while it changes", rough=True
+    ),
+    "storm": Check(
+        "affinities, nice values, stops, kills, forks, changes of class, as the seed "
+        "has it; all threads go on",
+        rough=True,
+    ),
+    "work-conservation": Check(
+        "no CPU idles for two ticks (8 ms) beside a thread that waits and may run there",
+        promise=True,
+        cpus=2,
+    ),
+    "no-starvation": Check(
+        "who wants a CPU has it within half a second, whoever else wants it", promise=True
+    ),
     "fairness": Check("equal threads get equal parts of a CPU, within 30 %", promise=True),
     "weights": Check("nice values decide the parts, as under EEVDF, within 15 %", promise=True),
-    "reload": Check("the policy is unloaded under its threads, which go on, and loaded again",
-                    rough=True, quick=False),
+    "reload": Check(
+        "the policy is unloaded under its threads, which go on, and loaded again",
+        rough=True,
+        quick=False,
+    ),
     "hotplug": Check("CPUs go and come back under load", cpus=2, rough=True, quick=False),
     # Else all objects of the pages that CPUs have at hand count as in use: 512 of 8 bytes each.
-    "leaks": Check("threads that have ended leave no memory of kmalloc() behind", quick=False,
-                   append="slab_debug=F,kmalloc-*"),
+    "leaks": Check(
+        "threads that have ended leave no memory of kmalloc() behind",
+        quick=False,
+        append="slab_debug=F,kmalloc-*",
+    ),
 }
 PROMISES = [name for name, check in CHECKS.items() if check.promise]
 
@@ -47,8 +64,11 @@ def chosen_checks(text: str) -> list[str]:
     names = _words(text)
     for name in names:
         if name not in CHECKS:
-            raise SaakmError(f"there is no check '{name}'", f"there are {', '.join(CHECKS)}",
-                             "saakm check --list says what each does")
+            raise SaakmError(
+                f"there is no check '{name}'",
+                f"there are {', '.join(CHECKS)}",
+                "saakm check --list says what each does",
+            )
     return [name for name in CHECKS if name in names or not names]
 
 
@@ -57,9 +77,11 @@ def parse_promises(text: str, who: str) -> list[str]:
     names = _words(text)
     for name in names:
         if name not in PROMISES:
-            raise SaakmError(f"{who} promises '{name}', which means nothing",
-                             f"a policy can promise: {', '.join(PROMISES)}",
-                             'mend it, as in MODULE_INFO(saakm_promises, "no-starvation, fairness")')
+            raise SaakmError(
+                f"{who} promises '{name}', which means nothing",
+                f"a policy can promise: {', '.join(PROMISES)}",
+                'mend it, as in MODULE_INFO(saakm_promises, "no-starvation, fairness")',
+            )
     return [name for name in PROMISES if name in names]
 
 

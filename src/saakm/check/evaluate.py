@@ -36,7 +36,9 @@ def evaluate(check: str, console: str) -> Finding:
     text = console.replace("\r", "")
     sections = dict(_SECTION.findall(text))
     lines = _LINE.findall(_SECTION.sub("", text))
-    found = {kind: [line for k, line in lines if k == kind] for kind in ("TRIED", "FAILED", "VERDICT")}
+    found = {
+        kind: [line for k, line in lines if k == kind] for kind in ("TRIED", "FAILED", "VERDICT")
+    }
     failures, tried = found["FAILED"], found["TRIED"]
     if check in _JUDGES and not failures:
         looked_at, wrong = _judge(check, sections.get("trace", ""))
@@ -47,7 +49,9 @@ def evaluate(check: str, console: str) -> Finding:
         failures.append("the guest ended without a verdict")
     if not failures:
         return Finding("held", tried)
-    return Finding("failed", tried, _shortened(failures), sections.get("dump", "").strip(), kernel_words(text))
+    return Finding(
+        "failed", tried, _shortened(failures), sections.get("dump", "").strip(), kernel_words(text)
+    )
 
 
 def _judge(check: str, trace: str) -> tuple[str, list[str]]:

@@ -25,8 +25,10 @@ STATE_IN: dict[str, set[str]] = {
     "terminate": {"READY", "RUNNING", "READY_TICK", "BLOCKED"},
 }
 # Without a requeue of its own a policy's unblock_place answers that, too.
-_REQUEUED = {"unblock_place": {"BLOCKED", "RUNNING", "READY_TICK"},
-             "unblock_prepare": STATE_IN["unblock_prepare"]}
+_REQUEUED = {
+    "unblock_place": {"BLOCKED", "RUNNING", "READY_TICK"},
+    "unblock_prepare": STATE_IN["unblock_prepare"],
+}
 _PLACES = ("new_place", "unblock_place", "requeue")
 _SHOWN = 8
 
@@ -56,8 +58,11 @@ def judge_order(events: Iterable[Event]) -> tuple[str, list[str]]:
         if pid:
             why = _step(lives[pid], event, allowed)
             wrong += [_tell(pid, why, lives[pid].past)] if why else []
-    wrong += [_tell(pid, f"it ended {life.ends} times, and is {life.state}", life.past)
-              for pid, life in lives.items() if life.state not in ("NOT_QUEUED", "TERMINATED")]
+    wrong += [
+        _tell(pid, f"it ended {life.ends} times, and is {life.state}", life.past)
+        for pid, life in lives.items()
+        if life.state not in ("NOT_QUEUED", "TERMINATED")
+    ]
     return f"{len(ours)} events and transitions of {len(lives)} threads", wrong
 
 

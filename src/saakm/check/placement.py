@@ -20,8 +20,10 @@ def judge_placement(events: Iterable[Event]) -> tuple[str, list[str]]:
             pid = event.values[5]
             runs += 1
             if not may[pid] >> event.cpu & 1:
-                wrong.append(f"thread {pid} was given CPU {event.cpu} at {event.ns / 1e9:.6f}; "
-                             f"it may use {_cpus(may[pid])}")
+                wrong.append(
+                    f"thread {pid} was given CPU {event.cpu} at {event.ns / 1e9:.6f}; "
+                    f"it may use {_cpus(may[pid])}"
+                )
     if not runs:
         wrong.append("the trace shows none of the threads running")
     return f"{runs} times one of them got a CPU, with {changes // 2} changes", wrong

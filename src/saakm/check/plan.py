@@ -49,13 +49,22 @@ def fits(trial: Trial) -> bool:
 
 def plan(level: Level, names: list[str], seed: int) -> list[Trial]:
     """All trials of these checks, but not what the machine has too few CPUs for."""
-    trials = [Trial(name, seed=seed) for name in names
-              if level != Level.quick or CHECKS[name].quick]
+    trials = [
+        Trial(name, seed=seed) for name in names if level != Level.quick or CHECKS[name].quick
+    ]
     if level != Level.quick:
         trials += [Trial(name, "debug", seed=seed) for name in names if CHECKS[name].rough]
     if level == Level.full:
-        trials += [Trial(name, topology=topology, seed=seed)
-                   for topology in ZOO for name in names if name in _WHERE_IT_MATTERS]
-        trials += [Trial(name, seed=seed + more)
-                   for more in range(1, _MORE_SEEDS + 1) for name in names if CHECKS[name].rough]
+        trials += [
+            Trial(name, topology=topology, seed=seed)
+            for topology in ZOO
+            for name in names
+            if name in _WHERE_IT_MATTERS
+        ]
+        trials += [
+            Trial(name, seed=seed + more)
+            for more in range(1, _MORE_SEEDS + 1)
+            for name in names
+            if CHECKS[name].rough
+        ]
     return [trial for trial in trials if fits(trial)]

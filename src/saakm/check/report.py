@@ -22,14 +22,21 @@ class Row:
     command: str = ""  # what repeats it
 
     def as_json(self) -> dict:
-        return {"check": self.check, "where": self.where, "command": self.command,
-                **vars(self.finding)}
+        return {
+            "check": self.check,
+            "where": self.where,
+            "command": self.command,
+            **vars(self.finding),
+        }
 
 
 def skipped(names: list[str], promised: list[str]) -> list[Row]:
     """The promises that the policy does not make."""
-    return [Row(name, "", Finding("skipped", ["not promised"])) for name in names
-            if CHECKS[name].promise and name not in promised]
+    return [
+        Row(name, "", Finding("skipped", ["not promised"]))
+        for name in names
+        if CHECKS[name].promise and name not in promised
+    ]
 
 
 def row(trial: Trial, finding: Finding, policy: str, options: list[str]) -> Row:
@@ -96,5 +103,8 @@ def show_checks(console: Console) -> None:
     for name, check in CHECKS.items():
         table.add_row(name, "who promises it" if check.promise else "every policy", check.what)
     console.print(table)
-    console.print('A policy promises in its C file: MODULE_INFO(saakm_promises, "no-starvation, '
-                  'fairness");', highlight=False, soft_wrap=True)
+    console.print(
+        'A policy promises in its C file: MODULE_INFO(saakm_promises, "no-starvation, fairness");',
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -42,8 +42,11 @@ def prepare(source: Path, parameters: list[str], configs: set[str], files: Path)
     """Builds what is needed: kernels, the module, the programs. Modules are copied to `files`."""
     for parameter in parameters:
         if "=" not in parameter or set(parameter) & set(", \"'"):
-            raise SaakmError(f"'{parameter}' is no parameter", "it is not of the form NAME=VALUE, "
-                             "without blanks, commas and quotes", "for example --param slice_us=2000")
+            raise SaakmError(
+                f"'{parameter}' is no parameter",
+                "it is not of the form NAME=VALUE, without blanks, commas and quotes",
+                "for example --param slice_us=2000",
+            )
     kernels = {config: build_kernel(config) for config in sorted(configs)}
     for config, kernel in kernels.items():
         (files / config).mkdir()
@@ -55,8 +58,9 @@ def prepare(source: Path, parameters: list[str], configs: set[str], files: Path)
 
 def promises(module: Path) -> list[str]:
     """What the policy's MODULE_INFO(saakm_promises, ...) says."""
-    done = subprocess.run(["modinfo", "-F", "saakm_promises", str(module)],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["modinfo", "-F", "saakm_promises", str(module)], capture_output=True, text=True, check=True
+    )
     return parse_promises(done.stdout.replace("\n", ","), module.stem)
 
 
@@ -101,8 +105,9 @@ def _find(subject: Subject, trial: Trial, **how: Any) -> Finding:
     return evaluate(trial.check, console)
 
 
-def run_all(subject: Subject, trials: list[Trial], jobs: int,
-            on_end: Callable[[Trial, Finding], None]) -> None:
+def run_all(
+    subject: Subject, trials: list[Trial], jobs: int, on_end: Callable[[Trial, Finding], None]
+) -> None:
     """`on_end` hears of each as it ends. Guests that are alike take one CPU of the host's each."""
     with ThreadPoolExecutor(jobs) as pool:
         futures = {pool.submit(run, subject, trial): trial for trial in trials}

@@ -19,17 +19,20 @@ from ..progress import meter
 
 def attacks(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these, see --list.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Only these, see --list.", show_default=False),
     ] = None,
     list_attacks: Annotated[bool, typer.Option("--list", help="Say what each does.")] = False,
     include_fatal: Annotated[
         bool, typer.Option("--include-fatal", help="Also those that end any machine.")
     ] = False,
     jobs: Annotated[
-        int, typer.Option("-j", "--jobs", min=1, help="Guests at a time.", show_default="a CPU each")
+        int,
+        typer.Option("-j", "--jobs", min=1, help="Guests at a time.", show_default="a CPU each"),
     ] = len(os.sched_getaffinity(0)),
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the table into this page, between its markers.")
+        Path | None,
+        typer.Option("--markdown", help="Write the table into this page, between its markers."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:

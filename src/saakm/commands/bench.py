@@ -46,8 +46,11 @@ def bench(
     vm: VmOptions,
     names: Annotated[
         str,
-        typer.Option("--workloads", show_default="all",
-                     help="Comma list of NAME or NAME:VARIANT, of workloads/."),
+        typer.Option(
+            "--workloads",
+            show_default="all",
+            help="Comma list of NAME or NAME:VARIANT, of workloads/.",
+        ),
     ] = "",
     under: Annotated[
         str, typer.Option("--schedulers", help="Comma list; the first is compared with.")
@@ -60,13 +63,20 @@ def bench(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on in --out with what is not done yet.")
     ] = False,
-    boot_each: Annotated[bool, typer.Option("--boot-each", help="A fresh guest for each run.")] = False,
+    boot_each: Annotated[
+        bool, typer.Option("--boot-each", help="A fresh guest for each run.")
+    ] = False,
     latency: Annotated[
         bool,
-        typer.Option("--latency", help="Trace how long threads waited for a CPU, instead of the "
-                                       "workload's own figure, which tracing disturbs."),
+        typer.Option(
+            "--latency",
+            help="Trace how long threads waited for a CPU, instead of the "
+            "workload's own figure, which tracing disturbs.",
+        ),
     ] = False,
-    where: Annotated[Where, typer.Option("--on", help="host: this machine, if it runs SaaKM.")] = Where.GUEST,
+    where: Annotated[
+        Where, typer.Option("--on", help="host: this machine, if it runs SaaKM.")
+    ] = Where.GUEST,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write a row a run.")] = None,
     svg: Annotated[Path | None, typer.Option("--svg", help="Draw box plots.")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw box plots.")] = None,
@@ -87,8 +97,9 @@ def bench(
     kept.begin(resume)
     packages.ensure(_packages(variants, known, latency))
     bench_ = _run(vm, where, variants, known, chosen, kept, rounds, warm_up, latency, boot_each)
-    found = figures(record for record in store.runs(store.read(kept.path))
-                    if record["traced"] == latency)
+    found = figures(
+        record for record in store.runs(store.read(kept.path)) if record["traced"] == latency
+    )
     _report(found, chosen[0], Console(stderr=as_json))
     if as_json:
         print(json.dumps(export.rows(found, chosen[0]), indent=2))
@@ -112,9 +123,18 @@ def _packages(variants: list[Variant], known: dict[str, Workload], latency: bool
     return wanted + (["trace-cmd"] if latency else [])
 
 
-def _run(vm: VmOptions, where: Where, variants: list[Variant], known: dict[str, Workload],
-         names: list[str], kept: store.Store, rounds: int, warm_up: bool, latency: bool,
-         boot_each: bool) -> Bench:
+def _run(
+    vm: VmOptions,
+    where: Where,
+    variants: list[Variant],
+    known: dict[str, Workload],
+    names: list[str],
+    kept: store.Store,
+    rounds: int,
+    warm_up: bool,
+    latency: bool,
+    boot_each: bool,
+) -> Bench:
     policies = [name for name in names if name != schedulers.EEVDF and name not in peers.OURS]
     ext = any(name in peers.OURS for name in names)
     place = OnHost(policies) if where is Where.HOST else InGuest(vm, policies, ext)
@@ -123,7 +143,9 @@ def _run(vm: VmOptions, where: Where, variants: list[Variant], known: dict[str, 
     runs = bench_.todo(plan(variants, found, rounds, warm_up, vm.seed), kept.done())
     try:
         if runs:
-            kept.append(environment.describe(place.kernel, place.machine, names, vm.seed, vm.config))
+            kept.append(
+                environment.describe(place.kernel, place.machine, names, vm.seed, vm.config)
+            )
             with meter("running", len(runs)) as progress:
                 do_all(bench_, runs, kept.append, progress)
     finally:
@@ -140,5 +162,8 @@ def _complain(bench_: Bench) -> None:
     for splat in bench_.splats:
         print(f"saakm: the kernel complained:\n{splat}", file=sys.stderr)
     if bench_.failures:
-        raise SaakmError(f"{len(bench_.failures)} runs failed", "\n".join(bench_.failures),
-                         "--resume tries them again; the others are kept")
+        raise SaakmError(
+            f"{len(bench_.failures)} runs failed",
+            "\n".join(bench_.failures),
+            "--resume tries them again; the others are kept",
+        )

@@ -28,7 +28,9 @@ def build(
     policy: Annotated[
         list[str] | None, typer.Argument(help="Only these policies, by name or directory.")
     ] = None,
-    config: Annotated[str, typer.Option(help="base (to measure), debug (to test), kcsan.")] = "base",
+    config: Annotated[
+        str, typer.Option(help="base (to measure), debug (to test), kcsan.")
+    ] = "base",
     kernel_source: Annotated[
         Path | None, typer.Option(help="Another 6.12.y tree; it is copied, never changed.")
     ] = None,

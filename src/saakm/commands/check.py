@@ -26,8 +26,12 @@ from ..topology import parse_topology
 
 
 def check(
-    policy: Annotated[str, typer.Argument(help="A policy's name or directory.", show_default=False)] = "",
-    quick: Annotated[bool, typer.Option("--quick", help="The essential, on the fast kernel.")] = False,
+    policy: Annotated[
+        str, typer.Argument(help="A policy's name or directory.", show_default=False)
+    ] = "",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The essential, on the fast kernel.")
+    ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Also other machines, and more seeds.")
     ] = False,
@@ -35,13 +39,15 @@ def check(
         str, typer.Option("--only", help="Comma list of checks, each once: see --list.")
     ] = "",
     seed: Annotated[
-        int, typer.Option("--seed", min=1, help="The same seed repeats everything, to the instruction.")
+        int,
+        typer.Option("--seed", min=1, help="The same seed repeats everything, to the instruction."),
     ] = 1,
     promise: Annotated[
         str, typer.Option("--promise", help="Comma list: hold it to these promises as well.")
     ] = "",
     param: Annotated[
-        list[str] | None, typer.Option("--param", help="Of the module, as slice_us=2000; may be repeated.")
+        list[str] | None,
+        typer.Option("--param", help="Of the module, as slice_us=2000; may be repeated."),
     ] = None,
     config: Annotated[
         str, typer.Option("--config", help="With --only: the kernel, base or debug.")
@@ -50,11 +56,13 @@ def check(
         str, typer.Option("--topology", help="With --only: the machine, as 2s2c2t.")
     ] = USUAL,
     jobs: Annotated[
-        int, typer.Option("-j", "--jobs", min=1, help="Guests at a time.", show_default="a CPU each")
+        int,
+        typer.Option("-j", "--jobs", min=1, help="Guests at a time.", show_default="a CPU each"),
     ] = len(os.sched_getaffinity(0)),
     list_checks: Annotated[bool, typer.Option("--list", help="Say what is checked.")] = False,
     command: Annotated[
-        bool, typer.Option("--command", help="Do not run the check; print the command that boots it.")
+        bool,
+        typer.Option("--command", help="Do not run the check; print the command that boots it."),
     ] = False,
     gdb: Annotated[
         bool, typer.Option("--gdb", help="With --only NAME: wait for saakm gdb before it begins.")
@@ -72,10 +80,13 @@ def check(
     names = chosen_checks(only)
     wanted = parse_promises(promise, "--promise")
     level = _level(quick, full, only)
-    planned = (_alone(names, config, topology, seed) if only else plan(level, names, seed))
+    planned = _alone(names, config, topology, seed) if only else plan(level, names, seed)
     if not only and (config, topology) != ("base", USUAL):
-        raise SaakmError("--config and --topology need --only", "without it, each check runs where "
-                         "it says most", "saakm check --list, then --only NAME")
+        raise SaakmError(
+            "--config and --topology need --only",
+            "without it, each check runs where it says most",
+            "saakm check --list, then --only NAME",
+        )
     with tempfile.TemporaryDirectory(prefix="saakm-") as files:
         subject = trials.prepare(source, param or [], {t.config for t in planned}, Path(files))
         promised = trials.promises(subject.module(planned[0].config)) + wanted
@@ -85,7 +96,9 @@ def check(
         if command:
             _print_command(subject, planned)
             return
-        rows = (_debug if gdb else partial(_run, jobs))(subject, planned, policy, _options(param or []))
+        rows = (_debug if gdb else partial(_run, jobs))(
+            subject, planned, policy, _options(param or [])
+        )
     rows = report.in_order(rows + left_out)
     if as_json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
@@ -96,19 +109,26 @@ def check(
 
 def _source(policy: str) -> Path:
     if not policy:
-        raise SaakmError("no policy is named", "saakm check POLICY, or saakm check --list",
-                         "saakm check rr")
+        raise SaakmError(
+            "no policy is named", "saakm check POLICY, or saakm check --list", "saakm check rr"
+        )
     source = find_policy(policy)
     if not source:
-        raise SaakmError(f"'{policy}' cannot be checked", "it is the kernel's own scheduler, no module",
-                         "name a policy: saakm check rr")
+        raise SaakmError(
+            f"'{policy}' cannot be checked",
+            "it is the kernel's own scheduler, no module",
+            "name a policy: saakm check rr",
+        )
     return source
 
 
 def _level(quick: bool, full: bool, only: str) -> Level:
     if quick + full + bool(only) > 1:
-        raise SaakmError("--quick, --full and --only exclude each other",
-                         "each says which checks run", "leave out all but one")
+        raise SaakmError(
+            "--quick, --full and --only exclude each other",
+            "each says which checks run",
+            "leave out all but one",
+        )
     return Level.quick if quick else Level.full if full else Level.default
 
 
@@ -118,8 +138,11 @@ def _alone(names: list[str], config: str, topology: str, seed: int) -> list[Tria
     chosen = [Trial(name, config, topology, seed) for name in names]
     for trial in chosen:
         if not fits(trial):
-            raise SaakmError(f"{trial.check} cannot be checked on {topology}",
-                             "it needs more than one CPU", f"--topology {USUAL}")
+            raise SaakmError(
+                f"{trial.check} cannot be checked on {topology}",
+                "it needs more than one CPU",
+                f"--topology {USUAL}",
+            )
     return chosen
 
 
@@ -127,8 +150,9 @@ def _options(parameters: list[str]) -> list[str]:
     return [word for parameter in parameters for word in ("--param", parameter)]
 
 
-def _run(jobs: int, subject: trials.Subject, planned: list[Trial], policy: str,
-         options: list[str]) -> list[report.Row]:
+def _run(
+    jobs: int, subject: trials.Subject, planned: list[Trial], policy: str, options: list[str]
+) -> list[report.Row]:
     found: dict[Trial, Finding] = {}
     with meter("checking", len(planned)) as progress:
 
@@ -141,11 +165,15 @@ def _run(jobs: int, subject: trials.Subject, planned: list[Trial], policy: str,
     return [report.row(trial, found[trial], policy, options) for trial in planned]
 
 
-def _debug(subject: trials.Subject, planned: list[Trial], policy: str,
-           options: list[str]) -> list[report.Row]:
+def _debug(
+    subject: trials.Subject, planned: list[Trial], policy: str, options: list[str]
+) -> list[report.Row]:
     trial = _the_only(planned, "--gdb debugs one guest")
-    print("saakm: the guest stands still; in another window:\n"
-          "         saakm gdb -ex saakm-failures -ex continue", file=sys.stderr)
+    print(
+        "saakm: the guest stands still; in another window:\n"
+        "         saakm gdb -ex saakm-failures -ex continue",
+        file=sys.stderr,
+    )
     return [report.row(trial, trials.debug(subject, trial), policy, options)]
 
 

@@ -42,7 +42,9 @@ def clean(
     for path in victims:
         _remove(path)
         print(f"removed {path}")
-    strangers = [path for path in _entries() if not _OURS.fullmatch(path.name)] if everything else []
+    strangers = (
+        [path for path in _entries() if not _OURS.fullmatch(path.name)] if everything else []
+    )
     for path in strangers:
         print(f"kept {path}: it is not SaaKM's")
     if everything and paths.CACHE.exists() and not strangers:
@@ -95,7 +97,9 @@ def _remove(path: Path) -> None:
         else:
             shutil.rmtree(path)
     except OSError as error:
-        raise SaakmError(f"cannot remove {path}", str(error), "mend that, then the same again") from error
+        raise SaakmError(
+            f"cannot remove {path}", str(error), "mend that, then the same again"
+        ) from error
 
 
 def _disk_usage(path: Path) -> int:

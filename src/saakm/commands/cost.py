@@ -58,8 +58,11 @@ def cost(
     target = find_target(vmlinux)
     if before and not write_baseline:
         baselines.refuse_another_kernel(baseline, before, target.identity)
-    names = (before.schedulers if before and not schedulers
-             else chosen_schedulers(schedulers, target.patched))
+    names = (
+        before.schedulers
+        if before and not schedulers
+        else chosen_schedulers(schedulers, target.patched)
+    )
     if conditions.runnable:
         refuse_runnable(operations, names)
     if where or flame:
@@ -83,12 +86,23 @@ def _compare(before: Baseline, rows: list[Row], file: Path | None, console: Cons
 
 def _refuse_with_axis(*others: object) -> None:
     if any(others):
-        raise SaakmError("--axis stands alone", "it varies what the other options fix",
-                         "leave out --baseline, --write-baseline, --where, --flame, --runnable")
+        raise SaakmError(
+            "--axis stands alone",
+            "it varies what the other options fix",
+            "leave out --baseline, --write-baseline, --where, --flame, --runnable",
+        )
 
 
-def _along_axis(name: str, values: str, op: str, schedulers: str, conditions: Conditions,
-                seeds: list[int], target: Target, out: Output) -> None:
+def _along_axis(
+    name: str,
+    values: str,
+    op: str,
+    schedulers: str,
+    conditions: Conditions,
+    seeds: list[int],
+    target: Target,
+    out: Output,
+) -> None:
     axis = axes.chosen_axis(name)
     where = axes.chosen_values(axis, values)
     names = chosen_schedulers(schedulers or axis.schedulers, target.patched)
@@ -111,8 +125,14 @@ def _tell(rows: list[Row], out: Output) -> None:
         markdown.write(out.markdown, rows)
 
 
-def _where(target: Target, names: list[str], operations: list[str], conditions: Conditions,
-           seed: int, out: Output) -> None:
+def _where(
+    target: Target,
+    names: list[str],
+    operations: list[str],
+    conditions: Conditions,
+    seed: int,
+    out: Output,
+) -> None:
     if out.flame:
         flame.prepare()
     profiles = []
@@ -137,12 +157,14 @@ def _besides(load: list[str]) -> tuple[str, ...]:
 def _operations(text: str, conditions: Conditions, before: Baseline | None) -> list[str]:
     if before and not text:
         return before.operations
-    return chosen_operations(text or ("yield,crowd" if conditions.runnable else ""),
-                             conditions.cpus)
+    return chosen_operations(
+        text or ("yield,crowd" if conditions.runnable else ""), conditions.cpus
+    )
 
 
-def _measure(target: Target, boots: list[tuple[str, list[str], Conditions]],
-             seeds: list[int]) -> list[Row]:
+def _measure(
+    target: Target, boots: list[tuple[str, list[str], Conditions]], seeds: list[int]
+) -> list[Row]:
     rows = []
     total = sum(len(operations) for _, operations, _ in boots) * len(seeds)
     with meter("measuring", total) as progress:

@@ -19,23 +19,26 @@ Op = Annotated[
 ]
 Schedulers = Annotated[
     str,
-    typer.Option("--schedulers", show_default="eevdf, sched_fifo, scx_fifo, all policies",
-                 help=f"Comma list: eevdf, sched_fifo, policies, {', '.join(OURS)}; "
-                      f"{', '.join(CRATES)}, which are built from crates.io."),
+    typer.Option(
+        "--schedulers",
+        show_default="eevdf, sched_fifo, scx_fifo, all policies",
+        help=f"Comma list: eevdf, sched_fifo, policies, {', '.join(OURS)}; "
+        f"{', '.join(CRATES)}, which are built from crates.io.",
+    ),
 ]
-Axis = Annotated[
-    str, typer.Option("--axis", help=f"Measure along one of: {', '.join(AXES)}.")
-]
-Values = Annotated[
-    str, typer.Option("--values", help="Comma list of numbers: where on the axis.")
-]
+Axis = Annotated[str, typer.Option("--axis", help=f"Measure along one of: {', '.join(AXES)}.")]
+Values = Annotated[str, typer.Option("--values", help="Comma list of numbers: where on the axis.")]
 Cpus = Annotated[int, typer.Option("--cpus", min=1, max=_MOST_CPUS)]
 Seed = Annotated[int, typer.Option("--seed", help="The first seed.")]
 Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Replicates, each with another seed.")]
 Runnable = Annotated[
     int,
-    typer.Option("--runnable", min=0, max=_MOST_RUNNABLE,
-                 help="More runnable threads on the CPU; for yield and crowd."),
+    typer.Option(
+        "--runnable",
+        min=0,
+        max=_MOST_RUNNABLE,
+        help="More runnable threads on the CPU; for yield and crowd.",
+    ),
 ]
 Load = Annotated[
     list[str] | None,
@@ -54,9 +57,7 @@ BaselineFile = Annotated[
     Path | None,
     typer.Option("--baseline", help="Measure what this file has; fail if more than 1 % dearer."),
 ]
-WriteBaseline = Annotated[
-    Path | None, typer.Option("--write-baseline", help="Write such a file.")
-]
+WriteBaseline = Annotated[Path | None, typer.Option("--write-baseline", help="Write such a file.")]
 Svg = Annotated[Path | None, typer.Option("--svg", help="Draw a picture.")]
 Png = Annotated[Path | None, typer.Option("--png", help="Draw a picture.")]
 Markdown = Annotated[
@@ -65,9 +66,7 @@ Markdown = Annotated[
 Where = Annotated[
     bool, typer.Option("--where", help="By function of the kernel; one boot each, slower.")
 ]
-Flame = Annotated[
-    Path | None, typer.Option("--flame", help="The same as a flame graph (SVG).")
-]
+Flame = Annotated[Path | None, typer.Option("--flame", help="The same as a flame graph (SVG).")]
 Top = Annotated[int, typer.Option("--top", min=1, help="Functions to show.")]
 Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 

@@ -66,8 +66,11 @@ def _package(package: str, command: str, purpose: str) -> Finding:
     except FileNotFoundError:
         installed, version = "", ""
     if found:
-        fix = (f"update it (rustup update), or put {package}'s before it in PATH"
-               if installed == "installed" else f"apt-get install {package}")
+        fix = (
+            f"update it (rustup update), or put {package}'s before it in PATH"
+            if installed == "installed"
+            else f"apt-get install {package}"
+        )
         state = f"{found} {own or 'does not run'}; {least} is the least"
         return Finding(package, False, state, fix)
     if installed == "installed":
@@ -76,8 +79,9 @@ def _package(package: str, command: str, purpose: str) -> Finding:
 
 
 def _version(program: str) -> str:
-    done = subprocess.run([program, "--version"], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [program, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
     match = re.search(r"\d+(\.\d+)+", done.stdout)
     return match[0] if match else ""
 
@@ -92,12 +96,20 @@ def _is_new_enough(version: str, least: str) -> bool:
 def _cache() -> Finding:
     hidden = cache.hidden_by_guest(paths.CACHE)
     if hidden:
-        return Finding("cache", False, f"{paths.CACHE}: guests do not see it, they have their own {hidden}",
-                       "give a directory elsewhere in SAAKM_CACHE, or unset it")
+        return Finding(
+            "cache",
+            False,
+            f"{paths.CACHE}: guests do not see it, they have their own {hidden}",
+            "give a directory elsewhere in SAAKM_CACHE, or unset it",
+        )
     where = _existing(paths.CACHE)
     if not os.access(where, os.W_OK):
-        return Finding("cache", False, f"{where} cannot be written",
-                       "mend that, or give another directory in SAAKM_CACHE")
+        return Finding(
+            "cache",
+            False,
+            f"{where} cannot be written",
+            "mend that, or give another directory in SAAKM_CACHE",
+        )
     return Finding("cache", True, str(paths.CACHE))
 
 

@@ -18,7 +18,9 @@ def gdb(
     commands: Annotated[
         list[str] | None, typer.Option("-ex", help="A command of gdb's; may be repeated.")
     ] = None,
-    batch: Annotated[bool, typer.Option("--batch", help="Only these commands, then go on.")] = False,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Only these commands, then go on.")
+    ] = False,
     wait: Annotated[
         float, typer.Option("--wait", help="Seconds to wait until there is a guest.")
     ] = 0.0,

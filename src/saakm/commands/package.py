@@ -66,7 +66,9 @@ def _chosen(part: Part, words: list[str]) -> list[Path]:
     if part not in (Part.policy, Part.all):
         if words:
             raise SaakmError(
-                f"'{part}' takes no policies", "it is one package", f"saakm package policy {words[0]}"
+                f"'{part}' takes no policies",
+                "it is one package",
+                f"saakm package policy {words[0]}",
             )
         return []
     chosen = [source for word in words if (source := find_policy(word))]

@@ -17,13 +17,18 @@ def report(
     ],
     out: Annotated[Path, typer.Option("--out", help="The HTML file.")] = Path("report.html"),
     as_markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write this file instead, and pictures beside it.")
+        Path | None,
+        typer.Option("--markdown", help="Write this file instead, and pictures beside it."),
     ] = None,
     base: Annotated[
-        str, typer.Option("--base", help="Compare with this scheduler.", show_default="as in the first run")
+        str,
+        typer.Option(
+            "--base", help="Compare with this scheduler.", show_default="as in the first run"
+        ),
     ] = "",
     notes: Annotated[
-        Path | None, typer.Option("--notes", help="Markdown to stand below the title, with --markdown.")
+        Path | None,
+        typer.Option("--notes", help="Markdown to stand below the title, with --markdown."),
     ] = None,
     title: Annotated[str, typer.Option("--title")] = "SaaKM: what schedulers cost and yield",
 ) -> None:
@@ -32,8 +37,11 @@ def report(
         raise SaakmError("--notes goes with --markdown", "they are Markdown", "add --markdown FILE")
     results = inputs.read(sources)
     if not (results.figures or results.cost_runs or results.profiles):
-        raise SaakmError("there is nothing to report", "no run has succeeded in what was given",
-                         "saakm bench --out DIR, or saakm cost --json >FILE")
+        raise SaakmError(
+            "there is nothing to report",
+            "no run has succeeded in what was given",
+            "saakm bench --out DIR, or saakm cost --json >FILE",
+        )
     base = base or results.base
     _check_base(base, results)
     if as_markdown:
@@ -48,5 +56,8 @@ def report(
 def _check_base(base: str, results: inputs.Results) -> None:
     names = dict.fromkeys(name for figure in results.figures for name in figure.values)
     if base and base not in names:
-        raise SaakmError(f"no run was under '{base}'", f"there are {', '.join(names)}",
-                         "--base NAME, or leave it out")
+        raise SaakmError(
+            f"no run was under '{base}'",
+            f"there are {', '.join(names)}",
+            "--base NAME, or leave it out",
+        )

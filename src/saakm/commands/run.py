@@ -109,8 +109,11 @@ def run(
             guest.load(source)
         # Where the user is, if the guest has that directory.
         if hidden := cache.hidden_by_guest(Path.cwd()):
-            print(f"saakm: the guest has its own {hidden}: the command starts in its empty /tmp, "
-                  f"not in {Path.cwd()}", file=sys.stderr)
+            print(
+                f"saakm: the guest has its own {hidden}: the command starts in its empty /tmp, "
+                f"not in {Path.cwd()}",
+                file=sys.stderr,
+            )
         here = f"cd {shlex.quote(str(Path.cwd()))} 2>/dev/null\n"
         result = guest.run(here + under_policy(source, command), vm.timeout, stream=True)
         report_splats(guest)

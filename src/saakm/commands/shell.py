@@ -17,7 +17,9 @@ from .run import check_policy
 @with_vm_options
 def shell(
     vm: VmOptions,
-    policy: Annotated[str, typer.Argument(help="The policy to load, by name or directory; none for none.")] = "none",
+    policy: Annotated[
+        str, typer.Argument(help="The policy to load, by name or directory; none for none.")
+    ] = "none",
 ) -> None:
     """An interactive shell in a guest, with a policy loaded (but not in use)."""
     source = check_policy(policy)

@@ -52,7 +52,8 @@ def trace(
         Path | None, typer.Option("-o", "--output", help="Directory; default: trace-POLICY here.")
     ] = None,
     buffer: Annotated[
-        int, typer.Option("--buffer", help="Megabytes of the guest's for events, all CPUs together.")
+        int,
+        typer.Option("--buffer", help="Megabytes of the guest's for events, all CPUs together."),
     ] = 600,
     image: Annotated[str, typer.Option("--image", help="Pictures as png or svg.")] = "png",
     as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
@@ -60,19 +61,25 @@ def trace(
     """Record a command under a policy: a Perfetto trace, and pictures of it."""
     source = check_policy(policy)
     if image not in ("png", "svg"):
-        raise SaakmError(f"no picture can be made as '{image}'", "there are png and svg", "--image png")
+        raise SaakmError(
+            f"no picture can be made as '{image}'", "there are png and svg", "--image png"
+        )
     name = source.name if source else "eevdf"
     directory = output or Path(f"trace-{name}")
     make_output(directory)
     with boot(_with_events(vm), source) as guest:
         if source:
             guest.load(source)
-        recorded = _record(guest, name, under_policy(source, command), buffer, vm.timeout, not as_json)
+        recorded = _record(
+            guest, name, under_policy(source, command), buffer, vm.timeout, not as_json
+        )
         report_splats(guest)
         failed = report_ejections(guest)
         machine = f"{recorded['cpus']} CPUs"
         title = f"{name} on {vm.topology or machine}: {shlex.join(command)[:80]}"
-        timeline = _write_trace(guest.exchange / "trace.dat", recorded, directory / "trace.perfetto-trace")
+        timeline = _write_trace(
+            guest.exchange / "trace.dat", recorded, directory / "trace.perfetto-trace"
+        )
         topology = guest.machine.topology
     # Matplotlib takes its time to load: only where it is needed.
     from ..trace.pictures import draw
@@ -144,7 +151,9 @@ def _summary(policy: str, timeline: Timeline, recorded: dict[str, Any], director
 
 def _tell(summary: Summary, directory: Path, buffer: int) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    counted = f" (the policy counted {summary.kernel_switches:,})" if summary.kernel_switches else ""
+    counted = (
+        f" (the policy counted {summary.kernel_switches:,})" if summary.kernel_switches else ""
+    )
     console.print(
         f"{summary.threads} threads, {summary.switches:,} switches{counted}, {summary.migrations:,} "
         f"migrations, {summary.wakeups:,} wakeups: p50 {summary.wakeup_us_p50:,.0f} us, "
@@ -157,4 +166,6 @@ def _tell(summary: Summary, directory: Path, buffer: int) -> None:
         )
     for name, size in summary.bytes.items():
         console.print(f"  {size / 1e6:8.2f} MB  {directory / name}", markup=False)
-    console.print("Open the .perfetto-trace in https://ui.perfetto.dev: drag and drop, nothing is sent.")
+    console.print(
+        "Open the .perfetto-trace in https://ui.perfetto.dev: drag and drop, nothing is sent."
+    )

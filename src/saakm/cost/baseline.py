@@ -36,8 +36,9 @@ class Baseline:
         """Of all its rows: a file is written by one run."""
         row = self.rows[0]
         besides = [name for name in row.loaded if name != row.scheduler]
-        return Conditions(row.cpus, row.runnable, row.switches, tuple(besides), row.scale,
-                          row.bystanders)
+        return Conditions(
+            row.cpus, row.runnable, row.switches, tuple(besides), row.scale, row.bystanders
+        )
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,11 @@ def changes(baseline: Baseline, rows: list[Row]) -> list[Change]:
         if row.key in before
     ]
     if not found:
-        raise SaakmError("nothing can be compared with the baseline",
-                         "it has none of the operations, schedulers and conditions of this run",
-                         "leave out --op, --schedulers and --cpus: the file says what to measure")
+        raise SaakmError(
+            "nothing can be compared with the baseline",
+            "it has none of the operations, schedulers and conditions of this run",
+            "leave out --op, --schedulers and --cpus: the file says what to measure",
+        )
     return found
 
 
@@ -108,8 +111,10 @@ def refuse_dearer(path: Path, found: list[Change]) -> None:
     if dearer:
         raise SaakmError(
             f"{len(dearer)} of {len(found)} figures got more than {TOLERANCE:.0%} dearer ({_noise()})",
-            "; ".join(f"{c.scheduler} {c.operation}: {c.before:,.0f}, now {c.now:,.0f} ({c.part:+.1%})"
-                      for c in dearer),
+            "; ".join(
+                f"{c.scheduler} {c.operation}: {c.before:,.0f}, now {c.now:,.0f} ({c.part:+.1%})"
+                for c in dearer
+            ),
             f"see where: saakm cost --where --op OPERATION --schedulers NAME; "
             f"or, if it has to be: {_renew(path)}",
         )

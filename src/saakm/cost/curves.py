@@ -37,14 +37,16 @@ def show(rows: list[Row], console: Console) -> None:
         if not axis_of(group):
             continue
         values, figures = table_of(group)
-        table = Table(title=f"{name}: instructions by {AXES[axis_of(group)].what}",
-                      title_justify="left")
+        table = Table(
+            title=f"{name}: instructions by {AXES[axis_of(group)].what}", title_justify="left"
+        )
         table.add_column("scheduler", no_wrap=True)
         for value in values:
             table.add_column(f"{value:,}", justify="right", no_wrap=True)
         for scheduler, points in figures.items():
-            table.add_row(label(scheduler),
-                          *(f"{points[v]:,.0f}" if v in points else "" for v in values))
+            table.add_row(
+                label(scheduler), *(f"{points[v]:,.0f}" if v in points else "" for v in values)
+            )
         console.print(table)
 
 
@@ -56,8 +58,14 @@ def draw(rows: list[Row], paths: list[Path]) -> None:
     for panel, (name, group) in zip(panels, groups.items()):
         _panel(panel, name, group, names)
     handles = {line.get_label(): line for panel in panels for line in panel.get_lines()}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center",
-                  ncols=min(len(handles), 6), frameon=False, fontsize=9)
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=min(len(handles), 6),
+        frameon=False,
+        fontsize=9,
+    )
     figure.suptitle(f"instructions an operation, by {axis.what}")
     save(figure, paths)
 
@@ -66,8 +74,14 @@ def _panel(panel, name: str, group: list[Row], names: list[str]) -> None:
     values, figures = table_of(group)
     for scheduler, points in figures.items():
         # The same colour in every panel.
-        panel.plot(list(points), list(points.values()), marker="o", markersize=4,
-                   color=f"C{names.index(scheduler)}", label=label(scheduler))
+        panel.plot(
+            list(points),
+            list(points.values()),
+            marker="o",
+            markersize=4,
+            color=f"C{names.index(scheduler)}",
+            label=label(scheduler),
+        )
     panel.set_xscale("log", base=10 if values[-1] > 100 else 2)
     panel.set_xticks(values, [f"{value:,}" for value in values], fontsize=8)
     panel.minorticks_off()

@@ -34,12 +34,20 @@ def verdicts(rows: list[Row]) -> list[Verdict]:
 def _plain(rows: list[Row]) -> list[Verdict]:
     cost = {(row.scheduler, row.operation): row.instructions for row in rows}
     found = []
-    for operation, peer, part in (("pipe", "sched_fifo", 0.90), ("pipe2", "eevdf", 1.0),
-                                  ("yield", "sched_fifo", 1.0)):
+    for operation, peer, part in (
+        ("pipe", "sched_fifo", 0.90),
+        ("pipe2", "eevdf", 1.0),
+        ("yield", "sched_fifo", 1.0),
+    ):
         ours, theirs = cost.get(("fifo", operation)), cost.get((peer, operation))
         if ours and theirs:
-            found.append(Verdict(f"fifo's {operation} at most {part:.2f} of {peer}'s",
-                                 f"{ours / theirs:.3f}", ours <= part * theirs))
+            found.append(
+                Verdict(
+                    f"fifo's {operation} at most {part:.2f} of {peer}'s",
+                    f"{ours / theirs:.3f}",
+                    ours <= part * theirs,
+                )
+            )
     return found
 
 
@@ -60,9 +68,14 @@ def _policies(rows: list[Row]) -> list[Verdict]:
             continue
         first, last = min(points), max(points)
         each = (points[last] - points[first]) / (last - first) / _PICKS[operation]
-        found.append(Verdict(f"{scheduler}, {operation}: a further policy adds at most "
-                             f"{_PER_POLICY} instructions a pick", f"{each:.1f}",
-                             each <= _PER_POLICY))
+        found.append(
+            Verdict(
+                f"{scheduler}, {operation}: a further policy adds at most "
+                f"{_PER_POLICY} instructions a pick",
+                f"{each:.1f}",
+                each <= _PER_POLICY,
+            )
+        )
     return found
 
 
@@ -72,13 +85,22 @@ def _runnable(rows: list[Row]) -> list[Verdict]:
         first, last = min(points), max(points)
         if scheduler == "fifo":
             part = points[last] / points[first] - 1
-            found.append(Verdict(f"fifo, {operation}: {last:,} threads cost the same as {first}",
-                                 f"{part:+.2%}", part <= _SAME))
+            found.append(
+                Verdict(
+                    f"fifo, {operation}: {last:,} threads cost the same as {first}",
+                    f"{part:+.2%}",
+                    part <= _SAME,
+                )
+            )
         if scheduler == "vtime":
             slope, off = _logarithm(points)
-            found.append(Verdict(f"vtime, {operation}: logarithmic (RBTREE)",
-                                 f"{slope:+.1f} each doubling, at most {off:.1%} off the line",
-                                 off <= _OFF_LINE))
+            found.append(
+                Verdict(
+                    f"vtime, {operation}: logarithmic (RBTREE)",
+                    f"{slope:+.1f} each doubling, at most {off:.1%} off the line",
+                    off <= _OFF_LINE,
+                )
+            )
     return found
 
 
@@ -88,8 +110,13 @@ def _cpus(rows: list[Row]) -> list[Verdict]:
         if scheduler == "fifo":
             first, last = min(points), max(points)
             part = points[last] / points[first] - 1
-            found.append(Verdict(f"fifo, {operation}: {last} CPUs cost the same as {first}",
-                                 f"{part:+.2%}", part <= _SAME))
+            found.append(
+                Verdict(
+                    f"fifo, {operation}: {last} CPUs cost the same as {first}",
+                    f"{part:+.2%}",
+                    part <= _SAME,
+                )
+            )
     return found
 
 

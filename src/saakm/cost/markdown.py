@@ -25,8 +25,13 @@ def section(title: str, rows: list[Row], image: Path) -> list[str]:
     axis = axis_of(rows)
     (curves if axis else picture).draw(rows, [image])
     parts = _along(rows) if axis else _operations(rows)
-    return [f"## {title}: instructions an operation, {_of_what(rows)}", *parts, f"![the same as a picture]({image.name})", *_goals(rows),
-            f"```\n{command(rows)}\n```"]
+    return [
+        f"## {title}: instructions an operation, {_of_what(rows)}",
+        *parts,
+        f"![the same as a picture]({image.name})",
+        *_goals(rows),
+        f"```\n{command(rows)}\n```",
+    ]
 
 
 def _operations(rows: list[Row]) -> list[str]:
@@ -58,10 +63,14 @@ def _along(rows: list[Row]) -> list[str]:
         if not axis_of(group):
             continue
         values, figures = curves.table_of(group)
-        lines = [[curves.label(s), *(f"{points[v]:,.0f}" if v in points else "" for v in values)]
-                 for s, points in figures.items()]
-        parts += [f"`{name}`: {OPERATIONS[name].what}",
-                  _table(["scheduler", *(f"{value:,}" for value in values)], lines)]
+        lines = [
+            [curves.label(s), *(f"{points[v]:,.0f}" if v in points else "" for v in values)]
+            for s, points in figures.items()
+        ]
+        parts += [
+            f"`{name}`: {OPERATIONS[name].what}",
+            _table(["scheduler", *(f"{value:,}" for value in values)], lines),
+        ]
     return parts
 
 
@@ -76,8 +85,11 @@ def functions(profiles: list[Profile]) -> list[str]:
     for operation, chosen in where.by_operation(profiles).items():
         names = [p.scheduler for p in chosen]
         lines = [[f"`{line[0]}`", *line[1:]] for line in where.table(chosen, _TOP_FUNCTIONS)]
-        parts += [f"## Where they go: `{operation}`, by function", _table(["function", *names], lines),
-                  f"```\nsaakm cost --where --op {operation} --schedulers {','.join(names)}\n```"]
+        parts += [
+            f"## Where they go: `{operation}`, by function",
+            _table(["function", *names], lines),
+            f"```\nsaakm cost --where --op {operation} --schedulers {','.join(names)}\n```",
+        ]
     return parts
 
 
@@ -85,9 +97,13 @@ def command(rows: list[Row]) -> str:
     """That makes these rows again."""
     first, axis = rows[0], axis_of(rows)
     words = ["saakm cost"]
-    words += [f"--axis {axis} --values {_list(AXES[axis].value(row) for row in rows)}"] if axis else []
-    words += [f"--op {_list(row.operation for row in rows)}",
-              f"--schedulers {_list(row.scheduler for row in rows)}"]
+    words += (
+        [f"--axis {axis} --values {_list(AXES[axis].value(row) for row in rows)}"] if axis else []
+    )
+    words += [
+        f"--op {_list(row.operation for row in rows)}",
+        f"--schedulers {_list(row.scheduler for row in rows)}",
+    ]
     words += [f"--cpus {first.cpus}"] if axis != "cpus" else []
     words += [f"--runnable {first.runnable}"] if first.runnable and axis != "runnable" else []
     words += [f"--seeds {len(first.seeds)}"] if len(first.seeds) > 1 else []

@@ -58,8 +58,16 @@ class Row:
     @property
     def key(self) -> tuple:
         """What two rows have in common that can be compared."""
-        return (self.scheduler, self.operation, self.cpus, tuple(self.loaded), self.runnable,
-                self.switches, self.scale, self.bystanders)
+        return (
+            self.scheduler,
+            self.operation,
+            self.cpus,
+            tuple(self.loaded),
+            self.runnable,
+            self.switches,
+            self.scale,
+            self.bystanders,
+        )
 
 
 def as_json(rows: list[Row]) -> list[dict]:
@@ -72,8 +80,9 @@ def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
     return besides + ([scheduler] if own else [])
 
 
-def machine(target: Target, scheduler: str, operations: list[str],
-            conditions: Conditions) -> initramfs.Machine:
+def machine(
+    target: Target, scheduler: str, operations: list[str], conditions: Conditions
+) -> initramfs.Machine:
     first = [paths.BYSTANDERS.name] if conditions.bystanders else []
     if scheduler in peers.CRATES:
         _refuse_kernel(target, scheduler)
@@ -95,16 +104,19 @@ def machine(target: Target, scheduler: str, operations: list[str],
     program = initramfs.compile_static(paths.GUEST_FILES / "cost")
     memory = 512 + conditions.runnable * _KIB_PER_THREAD // 1024
     memory += _PEER_MIB if scheduler in peers.CRATES else 0
-    return initramfs.Machine(target.vmlinux, program, places, " ".join(words),
-                             cpus=conditions.cpus, memory=memory)
+    return initramfs.Machine(
+        target.vmlinux, program, places, " ".join(words), cpus=conditions.cpus, memory=memory
+    )
 
 
 def _refuse_kernel(target: Target, scheduler: str) -> None:
     config = target.built.build / ".config"
     if config.exists() and "CONFIG_KALLSYMS_ALL=y" not in config.read_text():
-        raise SaakmError(f"{scheduler} cannot be loaded into this kernel",
-                         "it asks for variables of the kernel by name (sd_llc_id)",
-                         "build the kernel with CONFIG_KALLSYMS_ALL=y: linux/configs/base.config")
+        raise SaakmError(
+            f"{scheduler} cannot be loaded into this kernel",
+            "it asks for variables of the kernel by name (sd_llc_id)",
+            "build the kernel with CONFIG_KALLSYMS_ALL=y: linux/configs/base.config",
+        )
 
 
 def time_limit(scheduler: str, operations: list[str], conditions: Conditions) -> float:
@@ -114,8 +126,14 @@ def time_limit(scheduler: str, operations: list[str], conditions: Conditions) ->
     return boot + load + (_SECONDS + threads) * len(operations)
 
 
-def measure(target: Target, scheduler: str, operations: list[str], conditions: Conditions,
-            seeds: list[int], on_result: Callable[[], None] = lambda: None) -> list[Row]:
+def measure(
+    target: Target,
+    scheduler: str,
+    operations: list[str],
+    conditions: Conditions,
+    seeds: list[int],
+    on_result: Callable[[], None] = lambda: None,
+) -> list[Row]:
     """A row for each operation; `on_result` hears of each figure as it comes."""
     guest = machine(target, scheduler, operations, conditions)
 
@@ -125,11 +143,13 @@ def measure(target: Target, scheduler: str, operations: list[str], conditions: C
 
     runs = []
     for seed in seeds:
-        text = initramfs.run(replace(guest, seed=seed), listen,
-                             time_limit(scheduler, operations, conditions))
+        text = initramfs.run(
+            replace(guest, seed=seed), listen, time_limit(scheduler, operations, conditions)
+        )
         runs.append(results(scheduler, operations, text))
-    return [_row(scheduler, name, conditions, seeds, [run[name] for run in runs])
-            for name in operations]
+    return [
+        _row(scheduler, name, conditions, seeds, [run[name] for run in runs]) for name in operations
+    ]
 
 
 def results(scheduler: str, operations: list[str], text: str) -> dict[str, float]:
@@ -152,10 +172,22 @@ def counted(operation: str, text: str) -> int:
     return next(int(count) for name, _, count in _RESULT.findall(text) if name == operation)
 
 
-def _row(scheduler: str, operation: str, conditions: Conditions, seeds: list[int],
-         values: list[float]) -> Row:
+def _row(
+    scheduler: str, operation: str, conditions: Conditions, seeds: list[int], values: list[float]
+) -> Row:
     mean = statistics.fmean(values)
     spread = (max(values) - min(values)) / mean
-    return Row(scheduler, operation, round(mean, 2), round(spread, 6), conditions.cpus, seeds,
-               values, loaded_policies(scheduler, conditions), conditions.runnable,
-               conditions.switches, conditions.scale, conditions.bystanders)
+    return Row(
+        scheduler,
+        operation,
+        round(mean, 2),
+        round(spread, 6),
+        conditions.cpus,
+        seeds,
+        values,
+        loaded_policies(scheduler, conditions),
+        conditions.runnable,
+        conditions.switches,
+        conditions.scale,
+        conditions.bystanders,
+    )

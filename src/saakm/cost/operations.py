@@ -23,24 +23,33 @@ class Operation:
 
 # In the order in which a guest runs them.
 OPERATIONS = {
-    "pipe": Operation("round trip through two pipes between processes on one CPU: "
-                      "two wakeups, two switches", runnable=True, strict=True),
+    "pipe": Operation(
+        "round trip through two pipes between processes on one CPU: two wakeups, two switches",
+        runnable=True,
+        strict=True,
+    ),
     "pipe2": Operation("the same between two CPUs, instructions of both", cpus=2),
     "futex": Operation("round trip through two futexes between threads on one CPU"),
     "eventfd": Operation("round trip through two eventfds between processes on one CPU"),
-    "yield": Operation("sched_yield() between two threads, or more with --runnable",
-                       runnable=True),
-    "sleep": Operation("a sleep until a timer on an otherwise idle CPU: "
-                       "block, go idle, wake up, less the idling itself"),
+    "yield": Operation("sched_yield() between two threads, or more with --runnable", runnable=True),
+    "sleep": Operation(
+        "a sleep until a timer on an otherwise idle CPU: "
+        "block, go idle, wake up, less the idling itself"
+    ),
     "newidle": Operation("the part of it until the CPU is idle: block, find nothing to run"),
     "tick": Operation("a timer tick that interrupts a running thread"),
     "fork": Operation("fork, exit and wait; each byte of a copied page counts as an instruction"),
     "exec": Operation("a static program replaces itself, including its start"),
-    "setattr": Operation("sched_setattr() out of the scheduler and in again; "
-                         "EEVDF and sched_ext: to another policy of the same class and back"),
+    "setattr": Operation(
+        "sched_setattr() out of the scheduler and in again; "
+        "EEVDF and sched_ext: to another policy of the same class and back"
+    ),
     "migration": Operation("sched_setaffinity() to the other CPU and back", cpus=2),
-    "crowd": Operation("two threads, or more with --runnable, wake up all at once: "
-                       "for each a wakeup, a switch and a block", runnable=True),
+    "crowd": Operation(
+        "two threads, or more with --runnable, wake up all at once: "
+        "for each a wakeup, a switch and a block",
+        runnable=True,
+    ),
 }
 
 
@@ -51,13 +60,17 @@ def chosen_operations(text: str, cpus: int) -> list[str]:
     names = _words(text)
     for name in names:
         if name not in OPERATIONS:
-            raise SaakmError(f"there is no operation '{name}'",
-                             f"there are {', '.join(OPERATIONS)}",
-                             "saakm cost --op NAME[,NAME]")
+            raise SaakmError(
+                f"there is no operation '{name}'",
+                f"there are {', '.join(OPERATIONS)}",
+                "saakm cost --op NAME[,NAME]",
+            )
         if OPERATIONS[name].cpus > cpus:
-            raise SaakmError(f"{name} cannot be measured on {cpus} CPU",
-                             f"it needs {OPERATIONS[name].cpus} CPUs",
-                             f"add --cpus {OPERATIONS[name].cpus}")
+            raise SaakmError(
+                f"{name} cannot be measured on {cpus} CPU",
+                f"it needs {OPERATIONS[name].cpus} CPUs",
+                f"add --cpus {OPERATIONS[name].cpus}",
+            )
     return [name for name in OPERATIONS if name in names]
 
 
@@ -68,9 +81,11 @@ def chosen_schedulers(text: str, patched: bool) -> list[str]:
     names = _words(text) or ours
     for name in names:
         if name not in known:
-            raise SaakmError(f"there is no scheduler '{name}' to measure",
-                             f"there are {', '.join(known)}",
-                             "saakm cost --schedulers NAME[,NAME]")
+            raise SaakmError(
+                f"there is no scheduler '{name}' to measure",
+                f"there are {', '.join(known)}",
+                "saakm cost --schedulers NAME[,NAME]",
+            )
     return names
 
 

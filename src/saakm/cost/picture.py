@@ -34,8 +34,13 @@ def canvas(panels: int, most_columns: int, size: tuple[float, float]):
     matplotlib.rcParams["svg.hashsalt"] = "saakm"
     columns = min(most_columns, panels)
     lines = math.ceil(panels / columns)
-    figure, axes = pyplot.subplots(lines, columns, squeeze=False, layout="constrained",
-                                   figsize=(size[0] * columns, size[1] * lines))
+    figure, axes = pyplot.subplots(
+        lines,
+        columns,
+        squeeze=False,
+        layout="constrained",
+        figsize=(size[0] * columns, size[1] * lines),
+    )
     for empty in list(axes.flat)[panels:]:
         empty.set_axis_off()
     return figure, list(axes.flat)[:panels]
@@ -54,12 +59,16 @@ def save(figure, paths: list[Path]) -> None:
 def _panel(panel, name: str, group: list[Row]) -> None:
     zero = compared_with(group)
     colors = [
-        "tab:gray" if row is zero
-        else "tab:green" if row.instructions <= zero.instructions else "tab:red"
+        "tab:gray"
+        if row is zero
+        else "tab:green"
+        if row.instructions <= zero.instructions
+        else "tab:red"
         for row in group
     ]
-    bars = panel.barh([row.scheduler for row in group], [row.instructions for row in group],
-                      color=colors)
+    bars = panel.barh(
+        [row.scheduler for row in group], [row.instructions for row in group], color=colors
+    )
     labels = [
         f"{row.instructions:,.0f}"
         + ("" if row is zero else f"  {row.instructions / zero.instructions - 1:+.1%}")

@@ -94,6 +94,12 @@ def show_changes(changes: list[Change], console: Console) -> None:
         table.add_column(column, justify="left" if column[0] in "os" else "right")
     for change in sorted(changes, key=lambda change: -change.part):
         style = "red" if change.part > TOLERANCE else None
-        table.add_row(change.operation, change.scheduler, f"{change.before:,.0f}",
-                      f"{change.now:,.0f}", f"{change.part:+.2%}", style=style)
+        table.add_row(
+            change.operation,
+            change.scheduler,
+            f"{change.before:,.0f}",
+            f"{change.now:,.0f}",
+            f"{change.part:+.2%}",
+            style=style,
+        )
     console.print(table)

@@ -40,8 +40,11 @@ def find_target(vmlinux: Path | None = None) -> Target:
         built = kernel.build_kernel("base")
         return _examine(built, built.vmlinux)
     if not vmlinux.is_file():
-        raise SaakmError(f"there is no kernel {vmlinux}", "the file does not exist",
-                         "name the vmlinux of a built kernel")
+        raise SaakmError(
+            f"there is no kernel {vmlinux}",
+            "the file does not exist",
+            "name the vmlinux of a built kernel",
+        )
     vmlinux = vmlinux.resolve()
     return _examine(Kernel("base", vmlinux.parent, str(vmlinux.stat().st_mtime_ns)), vmlinux)
 
@@ -50,8 +53,11 @@ def _examine(built: Kernel, vmlinux: Path) -> Target:
     content = vmlinux.read_bytes()
     banner = _BANNER.search(content)
     if not banner:
-        raise SaakmError(f"{vmlinux} is not a kernel", "it does not say which version it is",
-                         "name an uncompressed vmlinux, not a bzImage")
+        raise SaakmError(
+            f"{vmlinux} is not a kernel",
+            "it does not say which version it is",
+            "name an uncompressed vmlinux, not a bzImage",
+        )
     release, compiler = (word.decode() for word in banner.groups())
     return Target(built, vmlinux, release, compiler, b"saakm_add_policy\0" in content)
 

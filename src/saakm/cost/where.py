@@ -86,29 +86,40 @@ def kernel_symbols(vmlinux: Path) -> dict[int, str]:
 
 def guest_symbols(text: str) -> dict[int, str]:
     """Of modules and BPF programs, as the guest has loaded them."""
-    return {int(address, 16): f"{name} [{module}]" for address, name, module in _SYMBOL.findall(text)}
+    return {
+        int(address, 16): f"{name} [{module}]" for address, name, module in _SYMBOL.findall(text)
+    }
 
 
-def profile(target: Target, scheduler: str, operation: str, conditions: Conditions,
-            seed: int) -> Profile:
+def profile(
+    target: Target, scheduler: str, operation: str, conditions: Conditions, seed: int
+) -> Profile:
     if operation == "newidle":
-        raise SaakmError("newidle has no marks at its end", "it ends inside of the kernel",
-                         "saakm cost --where --op sleep: newidle is its first part")
+        raise SaakmError(
+            "newidle has no marks at its end",
+            "it ends inside of the kernel",
+            "saakm cost --where --op sleep: newidle is its first part",
+        )
     guest = machine(target, scheduler, [operation], conditions)
     with tempfile.TemporaryDirectory(prefix="saakm-where-") as scratch:
         counts = Path(scratch) / "counts"
         plugin = initramfs.compile_plugin(paths.GUEST_FILES / "where")
-        guest = replace(guest, seed=seed, append=guest.append + " symbols=1",
-                        plugin=f"{plugin},out={counts},{_MARKS}")
-        text = initramfs.run(guest, timeout=_SLOWER * time_limit(scheduler, [operation], conditions))
+        guest = replace(
+            guest,
+            seed=seed,
+            append=guest.append + " symbols=1",
+            plugin=f"{plugin},out={counts},{_MARKS}",
+        )
+        text = initramfs.run(
+            guest, timeout=_SLOWER * time_limit(scheduler, [operation], conditions)
+        )
         results(scheduler, [operation], text)
         lines = counts.read_text().splitlines()
     stacks = by_stack(lines, Symbols(kernel_symbols(target.vmlinux) | guest_symbols(text)))
     if operation == "tick":
         stacks.pop((_USER,), None)  # what the ticks interrupt
     times = counted(operation, text)
-    return Profile(scheduler, operation,
-                   {stack: count / times for stack, count in stacks.items()})
+    return Profile(scheduler, operation, {stack: count / times for stack, count in stacks.items()})
 
 
 def by_stack(lines: list[str], symbols: Symbols) -> Counter:
@@ -122,8 +133,13 @@ def by_stack(lines: list[str], symbols: Symbols) -> Counter:
 
 def as_json(profiles: list[Profile]) -> list[dict]:
     return [
-        {"scheduler": p.scheduler, "operation": p.operation, "function": name,
-         "instructions": round(value, 2), "with_callees": round(p.with_callees[name], 2)}
+        {
+            "scheduler": p.scheduler,
+            "operation": p.operation,
+            "function": name,
+            "instructions": round(value, 2),
+            "with_callees": round(p.with_callees[name], 2),
+        }
         for p in profiles
         for name, value in p.functions.items()
     ]

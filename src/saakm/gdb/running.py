@@ -73,7 +73,9 @@ def choose_guest(pid: int | None, patience: float = 0.0) -> Running:
         )
     if not wanted:
         raise SaakmError(
-            f"no guest was started by process {pid}", f"running are:\n        {listed}", "name one of these"
+            f"no guest was started by process {pid}",
+            f"running are:\n        {listed}",
+            "name one of these",
         )
     raise SaakmError(
         f"{len(wanted)} guests are running",

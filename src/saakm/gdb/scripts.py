@@ -24,7 +24,9 @@ def kernel_scripts(build: Path) -> Path:
         if not stamp.exists() or stamp.read_text() != inputs:
             shutil.rmtree(target, ignore_errors=True)
             _make_constants(build, package, target / "constants")
-            shutil.copytree(package, target / "linux", ignore=shutil.ignore_patterns("Makefile", "*.in"))
+            shutil.copytree(
+                package, target / "linux", ignore=shutil.ignore_patterns("Makefile", "*.in")
+            )
             shutil.copy(target / "constants" / "constants.py", target / "linux")
             write_text(stamp, inputs)
     return target

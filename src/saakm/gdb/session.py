@@ -37,7 +37,10 @@ def debug(guest: Running, commands: Sequence[str], batch: bool) -> int:
     command += ["-ex", f"target remote {exchange}/gdb", "-x", str(_LOAD)]
     for one in commands:
         command += ["-ex", one]
-    with _ctrl_c_is_for_gdb(), subprocess.Popen([*command, str(build / "vmlinux")], env=environment) as gdb:
+    with (
+        _ctrl_c_is_for_gdb(),
+        subprocess.Popen([*command, str(build / "vmlinux")], env=environment) as gdb,
+    ):
         hold(exchange, gdb.pid)
         try:
             return gdb.wait()

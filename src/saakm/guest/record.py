@@ -74,7 +74,9 @@ def main() -> None:
     }
     subprocess.run(
         ["trace-cmd", "extract", "-o", str(SHARED / "trace.dat")],
-        stdout=subprocess.DEVNULL, check=True, cwd="/tmp",
+        stdout=subprocess.DEVNULL,
+        check=True,
+        cwd="/tmp",
     )
     (SHARED / "recorded.json").write_text(json.dumps(result))
 

@@ -21,25 +21,30 @@ def main() -> None:
     before = os.sched_getscheduler(0)
     with tempfile.TemporaryFile() as output:
         begin = time.monotonic()
-        done = subprocess.run(["sh", sys.argv[1]], stdin=subprocess.DEVNULL, stdout=output,
-                              stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            ["sh", sys.argv[1]], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
         seconds = time.monotonic() - begin
         size = output.tell()
         output.seek(max(0, size - _MOST_OUTPUT))
         text = output.read().decode(errors="replace")
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(json.dumps({
-        "status": done.returncode,
-        "output": text,
-        "seconds": seconds,
-        "user": usage.ru_utime,
-        "system": usage.ru_stime,
-        "switches": usage.ru_nvcsw + usage.ru_nivcsw,
-        "involuntary": usage.ru_nivcsw,
-        # An ejected policy's threads go on in another class.
-        "classes": [before, os.sched_getscheduler(0)],
-        "pid": os.getpid(),
-    }))
+    print(
+        json.dumps(
+            {
+                "status": done.returncode,
+                "output": text,
+                "seconds": seconds,
+                "user": usage.ru_utime,
+                "system": usage.ru_stime,
+                "switches": usage.ru_nvcsw + usage.ru_nivcsw,
+                "involuntary": usage.ru_nivcsw,
+                # An ejected policy's threads go on in another class.
+                "classes": [before, os.sched_getscheduler(0)],
+                "pid": os.getpid(),
+            }
+        )
+    )
 
 
 main()

@@ -81,7 +81,9 @@ def take(guest: Guest, policy: str, before: Snapshot | None) -> Snapshot:
         threads=row.get("threads", 0),
         state=str(row.get("state", "gone")),
         cpus=cpus,
-        ejected=[end for end in parse_ejected(parts.get("ejected", "")) if end["kind"] != "replaced"],
+        ejected=[
+            end for end in parse_ejected(parts.get("ejected", "")) if end["kind"] != "replaced"
+        ],
         violations=int(parts.get("violations", "0").strip() or 0),
         migrations_rate=sum(timeline.migrations.values()) / window,
         wakeup_us={p: timeline.percentile_us(p) for p in (50, 99)} if timeline.latencies_ns else {},

@@ -131,7 +131,9 @@ class Session:
         """What saakmctl said."""
         answer = json.loads(done.stdout) if done.stdout.strip() else {}
         if done.status not in (0, _IDLE):
-            failures = answer.get("failures") or [{"what": "saakmctl failed", "why": done.stderr.strip()}]
+            failures = answer.get("failures") or [
+                {"what": "saakmctl failed", "why": done.stderr.strip()}
+            ]
             why = "\n".join(f"{f['what']}: {f['why']}" for f in failures)
             raise SaakmError("the new version cannot be loaded", why, "mend it and save again")
         return answer

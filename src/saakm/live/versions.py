@@ -25,7 +25,9 @@ class CompileError(SaakmError):
     """`lines`: what the compiler said, about the user's own files."""
 
     def __init__(self, source: Path, lines: list[str]):
-        super().__init__(f"{source.name} does not compile", "\n".join(lines), "mend it and save again")
+        super().__init__(
+            f"{source.name} does not compile", "\n".join(lines), "mend it and save again"
+        )
         self.lines = lines
 
 
@@ -97,8 +99,12 @@ def _renamed(name: str, module: str) -> str:
 
 def _complaints(log: Path, copy: Path) -> list[str]:
     lines = log.read_text(errors="replace").splitlines()
-    found = [i for i, line in enumerate(lines) if _COMPLAINT.search(line) and not line.startswith("make")]
+    found = [
+        i for i, line in enumerate(lines) if _COMPLAINT.search(line) and not line.startswith("make")
+    ]
     if not found:
         return lines[-_MOST_LINES:]
-    told = [line.replace(f"{copy}/", "") for line in lines[found[0] :] if not line.startswith("make")]
+    told = [
+        line.replace(f"{copy}/", "") for line in lines[found[0] :] if not line.startswith("make")
+    ]
     return told[:_MOST_LINES]

@@ -143,7 +143,9 @@ class Screen:
         done = f"round {len(now.rounds) + 1}"
         if now.rounds:
             status, seconds = now.rounds[-1]
-            done += f", the last took {seconds:.2f} s" + (f" and FAILED ({status})" if status else "")
+            done += f", the last took {seconds:.2f} s" + (
+                f" and FAILED ({status})" if status else ""
+            )
         faults = f", {now.violations} violations" if now.violations else ""
         return Text(
             f"{self._workload}: {done}\n{now.threads} threads, {_figures(now)}{faults}"

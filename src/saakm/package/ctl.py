@@ -43,8 +43,11 @@ def package_ctl(out: Path) -> Path:
 
 def _write_docs(directory: Path) -> None:
     """From the same description of the command line that the program has."""
-    print("saakm: building the program that writes manual pages and completions: minutes, the first "
-          "time", file=sys.stderr)
+    print(
+        "saakm: building the program that writes manual pages and completions: minutes, the first "
+        "time",
+        file=sys.stderr,
+    )
     command = ["cargo", "run", "--locked", "--example", "docs", "--", str(directory)]
     with locked(paths.CARGO / "lock"), meter("writing manual pages and completions"):
         run_logged(

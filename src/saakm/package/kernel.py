@@ -74,5 +74,7 @@ def _run(kernel: Kernel, doing: str, command: list[str]) -> None:
 
 def _name_needs_of_headers(control: Path) -> None:
     """The kernel's script leaves out what the programs in there need."""
-    text = re.sub(r"(?m)^(Package: linux-headers-.*)$", r"\1\nDepends: libelf1, libc6", control.read_text())
+    text = re.sub(
+        r"(?m)^(Package: linux-headers-.*)$", r"\1\nDepends: libelf1, libc6", control.read_text()
+    )
     control.write_text(text)

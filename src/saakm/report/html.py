@@ -25,11 +25,17 @@ def render(results: Results, title: str, base: str, sources: list[str]) -> str:
     import jinja2
     from plotly.offline import get_plotlyjs
 
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True,
-                                     undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
     template = environment.from_string(_TEMPLATE.read_text())
-    return template.render(**_content(results, base), title=title, sources=sources,
-                           plotly=get_plotlyjs(), made=time.strftime("%Y-%m-%d"))
+    return template.render(
+        **_content(results, base),
+        title=title,
+        sources=sources,
+        plotly=get_plotlyjs(),
+        made=time.strftime("%Y-%m-%d"),
+    )
 
 
 def _content(results: Results, base: str) -> dict[str, Any]:
@@ -55,8 +61,11 @@ def _content(results: Results, base: str) -> dict[str, Any]:
 def _groups(found: list[Figure], base: str) -> list[dict[str, str]]:
     names = schedulers(found, base)
     return [
-        {"title": title, "text": kernel_table.table(title, group, names),
-         "plot": plots.boxes(group, names[0])}
+        {
+            "title": title,
+            "text": kernel_table.table(title, group, names),
+            "plot": plots.boxes(group, names[0]),
+        }
         for title, group in by_title(found).items()
     ]
 
@@ -65,27 +74,37 @@ def _cost(results: Results) -> dict[str, Any] | None:
     if not results.costs:
         return None
     base = compared_with(results.costs).scheduler
-    return {"base": base, "names": tables.cost_names(results.costs),
-            "rows": tables.cost_rows(results.costs, base), "plot": plots.costs(results.costs),
-            "cpus": results.costs[0].cpus}
+    return {
+        "base": base,
+        "names": tables.cost_names(results.costs),
+        "rows": tables.cost_rows(results.costs, base),
+        "plot": plots.costs(results.costs),
+        "cpus": results.costs[0].cpus,
+    }
 
 
 def _curves(results: Results) -> list[tuple[str, str, str]]:
     """A title, what it is, and its plot."""
     return [
         (f"{name}, by {axis_of(group)}", OPERATIONS[name].what, plots.curves(group))
-        for rows in results.cost_runs.values() if axis_of(rows)
-        for name, group in by_operation(rows).items() if axis_of(group)
+        for rows in results.cost_runs.values()
+        if axis_of(rows)
+        for name, group in by_operation(rows).items()
+        if axis_of(group)
     ]
 
 
 def _functions(results: Results) -> list[tuple[str, list[str], list[list[str]]]]:
-    return [(operation, [p.scheduler for p in chosen], where.table(chosen, _TOP_FUNCTIONS))
-            for operation, chosen in where.by_operation(results.profiles).items()]
+    return [
+        (operation, [p.scheduler for p in chosen], where.table(chosen, _TOP_FUNCTIONS))
+        for operation, chosen in where.by_operation(results.profiles).items()
+    ]
 
 
 def _failures(results: Results) -> list[tuple[str, str]]:
     """What failed and did not succeed later, said once for each scheduler."""
-    return list({
-        f"{r['workload']} {r['variant']} {r['scheduler']}": r["error"] for r in results.failures
-    }.items())
+    return list(
+        {
+            f"{r['workload']} {r['variant']} {r['scheduler']}": r["error"] for r in results.failures
+        }.items()
+    )

@@ -66,8 +66,11 @@ def _add_costs(path: Path, found: Results) -> None:
         else:
             found.cost_runs[path.stem] = [Row(**row) for row in rows]
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise SaakmError(f"{path} has no results", str(error),
-                         "name directories of saakm bench, or files of saakm cost --json") from error
+        raise SaakmError(
+            f"{path} has no results",
+            str(error),
+            "name directories of saakm bench, or files of saakm cost --json",
+        ) from error
 
 
 def _refuse_mixture(records: list[Record]) -> None:

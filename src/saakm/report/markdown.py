@@ -37,9 +37,11 @@ def _comparisons(found: list, base: str) -> list[str]:
     parts = []
     for comparison in tables.comparisons(found, base):
         result = comparison.result
-        parts += [f"## {result.scheduler} against {result.base}",
-                  _table(tables.header(result), [[_cell(c) for c in row] for row in comparison.rows]),
-                  comparison.sentence]
+        parts += [
+            f"## {result.scheduler} against {result.base}",
+            _table(tables.header(result), [[_cell(c) for c in row] for row in comparison.rows]),
+            comparison.sentence,
+        ]
     if parts:
         parts += [show.RULE, "\n".join(f"- {text}" for text in show.meanings(found))]
     return parts
@@ -48,8 +50,10 @@ def _comparisons(found: list, base: str) -> list[str]:
 def _origin(results: Results) -> list[str]:
     parts = []
     if failures := results.failures:
-        names = dict.fromkeys(f"{r['workload']} {r['variant']} under {r['scheduler']}: "
-                              f"{r['error'].splitlines()[0]}" for r in failures)
+        names = dict.fromkeys(
+            f"{r['workload']} {r['variant']} under {r['scheduler']}: {r['error'].splitlines()[0]}"
+            for r in failures
+        )
         parts += ["## Did not run", "\n".join(f"- {name}" for name in names)]
     if results.environments:
         rows = [list(row) for row in tables.environment_rows(results.environments)]
@@ -60,7 +64,9 @@ def _origin(results: Results) -> list[str]:
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines
+    )
 
 
 def _cell(cell: Cell) -> str:

@@ -24,21 +24,36 @@ def gains(result: Tally) -> str:
     colors = [_WON if d.verdict == WON else _LOST if d.verdict == LOST else _NOISE for d in found]
     known = [(d.low, d.high) if d.low == d.low else (d.percent, d.percent) for d in found]
     trace = {
-        "type": "scatter", "mode": "markers", "orientation": "h",
-        "x": [round(d.percent, 3) for d in found], "y": names,
+        "type": "scatter",
+        "mode": "markers",
+        "orientation": "h",
+        "x": [round(d.percent, 3) for d in found],
+        "y": names,
         "text": [d.verdict for d in found],
         "hovertemplate": "%{y}<br>%{x:+.2f} %, %{text}<extra></extra>",
         "marker": {"color": colors, "size": 9},
-        "error_x": {"type": "data", "symmetric": False, "thickness": 1.4, "width": 3,
-                    "color": _NOISE,
-                    "array": [round(high - d.percent, 3) for d, (_, high) in zip(found, known)],
-                    "arrayminus": [round(d.percent - low, 3) for d, (low, _) in zip(found, known)]},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "thickness": 1.4,
+            "width": 3,
+            "color": _NOISE,
+            "array": [round(high - d.percent, 3) for d, (_, high) in zip(found, known)],
+            "arrayminus": [round(d.percent - low, 3) for d, (low, _) in zip(found, known)],
+        },
     }
     layout = {
-        "xaxis": {"title": {"text": f"{result.scheduler} against {result.base}: gain in %, "
-                                    "more is better"}, "zeroline": True, "ticksuffix": " %"},
+        "xaxis": {
+            "title": {
+                "text": f"{result.scheduler} against {result.base}: gain in %, more is better"
+            },
+            "zeroline": True,
+            "ticksuffix": " %",
+        },
         "yaxis": {"autorange": "reversed", "automargin": True, "dtick": 1},
-        "height": 100 + _LINE * len(names), "showlegend": False, "margin": {"t": 10, "b": 60},
+        "height": 100 + _LINE * len(names),
+        "showlegend": False,
+        "margin": {"t": 10, "b": 60},
     }
     return _json([trace], layout)
 
@@ -54,15 +69,30 @@ def boxes(group: Sequence[Figure], base: str) -> str:
                 zero = figure.summary(names[0]).mean
                 x += [round(value / zero, 5) if zero else 0 for value in figure.values[name]]
                 y += [figure.label or figure.title] * len(figure.values[name])
-        traces.append({"type": "box", "orientation": "h", "name": name, "x": x, "y": y,
-                       "boxpoints": "all", "jitter": 0.4, "pointpos": 0, "line": {"width": 1.5},
-                       "marker": {"size": 4, "color": color(name, names)}})
+        traces.append(
+            {
+                "type": "box",
+                "orientation": "h",
+                "name": name,
+                "x": x,
+                "y": y,
+                "boxpoints": "all",
+                "jitter": 0.4,
+                "pointpos": 0,
+                "line": {"width": 1.5},
+                "marker": {"size": 4, "color": color(name, names)},
+            }
+        )
     figure = group[0]
     direction = "less" if figure.better == "lower" else "more"
     layout = {
-        "boxmode": "group", "height": 130 + _LINE * len(group) * max(2, len(names)),
-        "xaxis": {"title": {"text": f"{figure.unit}, as a part of {names[0]}'s mean; "
-                                    f"{direction} is better"}},
+        "boxmode": "group",
+        "height": 130 + _LINE * len(group) * max(2, len(names)),
+        "xaxis": {
+            "title": {
+                "text": f"{figure.unit}, as a part of {names[0]}'s mean; {direction} is better"
+            }
+        },
         "yaxis": {"autorange": "reversed", "automargin": True, "type": "category"},
         "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
         "margin": {"t": 40, "b": 60},
@@ -75,12 +105,20 @@ def costs(rows: Sequence[Row]) -> str:
     traces = []
     for name in names:
         values = {row.operation: row.instructions for row in rows if row.scheduler == name}
-        traces.append({"type": "bar", "orientation": "h", "name": name, "y": list(groups),
-                       "x": [values.get(operation) for operation in groups],
-                       "marker": {"color": color(name, names)},
-                       "hovertemplate": "%{y} " + name + ": %{x:,.0f}<extra></extra>"})
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": name,
+                "y": list(groups),
+                "x": [values.get(operation) for operation in groups],
+                "marker": {"color": color(name, names)},
+                "hovertemplate": "%{y} " + name + ": %{x:,.0f}<extra></extra>",
+            }
+        )
     layout = {
-        "barmode": "group", "height": 130 + 14 * len(groups) * len(names),
+        "barmode": "group",
+        "height": 130 + 14 * len(groups) * len(names),
         "xaxis": {"title": {"text": "instructions an operation; less is better"}, "type": "log"},
         "yaxis": {"autorange": "reversed", "automargin": True},
         "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
@@ -94,14 +132,25 @@ def curves(rows: list[Row]) -> str:
     values, figures = cost_curves.table_of(rows)
     names = list(figures)
     traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": cost_curves.label(name),
-         "x": list(points), "y": list(points.values()), "line": {"color": color(name, names)}}
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": cost_curves.label(name),
+            "x": list(points),
+            "y": list(points.values()),
+            "line": {"color": color(name, names)},
+        }
         for name, points in figures.items()
     ]
     layout = {
-        "height": 380, "margin": {"t": 30, "b": 60},
-        "xaxis": {"type": "log", "title": {"text": AXES[axis_of(rows)].what},
-                  "tickvals": values, "ticktext": [f"{value:,}" for value in values]},
+        "height": 380,
+        "margin": {"t": 30, "b": 60},
+        "xaxis": {
+            "type": "log",
+            "title": {"text": AXES[axis_of(rows)].what},
+            "tickvals": values,
+            "ticktext": [f"{value:,}" for value in values],
+        },
         "yaxis": {"rangemode": "tozero", "title": {"text": "instructions"}, "automargin": True},
     }
     return _json(traces, layout)

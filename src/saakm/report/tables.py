@@ -29,7 +29,16 @@ class Comparison:
 
 
 _KINDS = {stats.WON: "won", stats.LOST: "lost", stats.NOISE: "noise", stats.UNKNOWN: "noise"}
-COMPARISON_HEADER = ("workload", "unit, better", "{base}", "{scheduler}", "gain", "95 %", "switches", "verdict")
+COMPARISON_HEADER = (
+    "workload",
+    "unit, better",
+    "{base}",
+    "{scheduler}",
+    "gain",
+    "95 %",
+    "switches",
+    "verdict",
+)
 
 
 def comparisons(found: Sequence[Figure], base: str) -> list[Comparison]:
@@ -45,8 +54,10 @@ def _rows(found: Sequence[Figure], result: Tally) -> list[list[Cell]]:
             continue
         kind = _KINDS[result.differences[figure.name].verdict]
         first = [figure.name, f"{figure.unit}, {'less' if figure.better == 'lower' else 'more'}"]
-        rows.append([Cell(text) for text in first]
-                    + [Cell(text, kind) for text in show.gain_cells(figure, result)])
+        rows.append(
+            [Cell(text) for text in first]
+            + [Cell(text, kind) for text in show.gain_cells(figure, result)]
+        )
     return rows
 
 
@@ -93,11 +104,20 @@ def _facts(record: Record) -> list[tuple[str, str]]:
     machine, host = record["machine"], record["host"]
     emulated = machine.get("accel", "").startswith("tcg")
     facts: list[tuple[str, Any]] = [
-        ("kernel", f"{record['kernel']}" + (f", config {record['config']}" if record["config"] else "")),
+        (
+            "kernel",
+            f"{record['kernel']}" + (f", config {record['config']}" if record["config"] else ""),
+        ),
         ("commit", record["commit"]),
         ("machine", _machine(machine)),
-        ("time", "executed instructions" if machine.get("deterministic")
-         else "emulated: ratios only" if emulated else "of the clock"),
+        (
+            "time",
+            "executed instructions"
+            if machine.get("deterministic")
+            else "emulated: ratios only"
+            if emulated
+            else "of the clock",
+        ),
         ("QEMU", record["qemu"]),
         ("host", f"{host['cpus']} CPUs, {host['cpu']}, Linux {host['kernel']}"),
         ("order seed", record["seed"]),

@@ -20,7 +20,9 @@ _MOST_THREADS = 40  # shown by name
 _LLC, _SOCKET = {"color": "0.35", "lw": 1.2, "ls": "--"}, {"color": "black", "lw": 2.0}
 
 
-def draw(timeline: Timeline, topology: Topology, directory: Path, kind: str, title: str) -> list[Path]:
+def draw(
+    timeline: Timeline, topology: Topology, directory: Path, kind: str, title: str
+) -> list[Path]:
     pictures: dict[str, Callable] = {
         "migrations": lambda ax: _migrations(ax, timeline, topology),
         "residency": lambda ax: _residency(ax, timeline),
@@ -96,7 +98,9 @@ def _residency(axes, timeline: Timeline) -> None:
                 (end - timeline.begin_ns) / width)  # fmt: skip
     where = np.ma.masked_where(spent.sum(axis=2) == 0, spent.argmax(axis=2))
     colors = plt.get_cmap("tab10" if timeline.cpus <= 10 else "turbo")
-    shades = [colors(c if timeline.cpus <= 10 else c / (timeline.cpus - 1)) for c in range(timeline.cpus)]
+    shades = [
+        colors(c if timeline.cpus <= 10 else c / (timeline.cpus - 1)) for c in range(timeline.cpus)
+    ]
     image = axes.imshow(
         where, aspect="auto", interpolation="nearest", cmap=ListedColormap(shades),
         vmin=-0.5, vmax=timeline.cpus - 0.5, extent=(0, _seconds(timeline), len(pids) - 0.5, -0.5),
@@ -140,7 +144,9 @@ def _queues(axes, timeline: Timeline) -> None:
             axes.plot(seconds, mean[cpu], lw=0.9, label=f"CPU {cpu}")
         axes.set(ylabel="READY threads", xlim=(0, seconds[-1]))
         axes.set_ylim(bottom=0)
-        axes.legend(ncols=8, fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.11))
+        axes.legend(
+            ncols=8, fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.11)
+        )
         return
     extent = (0, seconds[-1], timeline.cpus - 0.5, -0.5)
     image = axes.imshow(mean, aspect="auto", interpolation="nearest", cmap="magma_r", extent=extent)
@@ -157,7 +163,9 @@ def _latency(axes, timeline: Timeline) -> None:
     for percent in (50, 99):
         value = timeline.percentile_us(percent)
         axes.axvline(value, color="0.6", lw=0.8, ls="--")
-        axes.annotate(f"p{percent}: {value:,.0f} us ", (value, 1.11 - percent / 120), fontsize=8, ha="right")
+        axes.annotate(
+            f"p{percent}: {value:,.0f} us ", (value, 1.11 - percent / 120), fontsize=8, ha="right"
+        )
     axes.set(title=f"How long from wakeup to CPU? {len(micros):,} wakeups", xscale="log",
              xlabel="microseconds (guest time)", ylabel="part of the wakeups", ylim=(0, 1.01))  # fmt: skip
     axes.grid(alpha=0.3)

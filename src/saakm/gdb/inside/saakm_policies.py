@@ -14,8 +14,19 @@ class Policies(gdb.Command):
         super().__init__("saakm-policies", gdb.COMMAND_DATA)
 
     def invoke(self, argument, from_tty):
-        gdb.write(_ROW.format("id", "name", "module", "priority", "state", "threads", "new",
-                              "terminated", "switches"))
+        gdb.write(
+            _ROW.format(
+                "id",
+                "name",
+                "module",
+                "priority",
+                "state",
+                "threads",
+                "new",
+                "terminated",
+                "switches",
+            )
+        )
         for policy in policies():
             gdb.write(_ROW.format(*_row(policy)))
             end = policy["exit"]
@@ -29,8 +40,15 @@ def _row(policy):
     own = policy["own"]
     module = own["owner"]["name"].string() if own["owner"] else "-"
     counts = [int(policy[name]) for name in ("nr_threads", "nr_new", "nr_terminated")]
-    return [int(own["id"]), policy_name(policy), module, int(own["priority"]), state,
-            *counts, switches(policy)]
+    return [
+        int(own["id"]),
+        policy_name(policy),
+        module,
+        int(own["priority"]),
+        state,
+        *counts,
+        switches(policy),
+    ]
 
 
 Policies()

@@ -2,7 +2,6 @@
 """saakm-rqs."""
 
 import gdb
-from linux import cpus
 from saakm_values import (
     duration,
     enum_name,
@@ -19,13 +18,15 @@ from saakm_values import (
     value,
 )
 
+from linux import cpus
+
 _SHOWN = 8  # threads of a queue
 
 
 class Runqueues(gdb.Command):
     """What each CPU runs, and which threads wait in which queue of which policy.
 
-saakm-rqs [-a] [CPU]...: -a shows all threads of long queues."""
+    saakm-rqs [-a] [CPU]...: -a shows all threads of long queues."""
 
     def __init__(self):
         super().__init__("saakm-rqs", gdb.COMMAND_DATA)
@@ -42,13 +43,18 @@ saakm-rqs [-a] [CPU]...: -a shows all threads of long queues."""
 def _show_cpu(cpu, rq, now, shown):
     ours, threads = rq["saakm"], list(runnable(rq))
     gdb.write(f"CPU {cpu}  {_current(rq['curr'].dereference(), now)}\n")
-    _line(f"{int(rq['nr_running'])} runnable, {int(ours['nr_running'])} of policies: "
-          f"{policy_names(int(ours['active']))}{_extras(rq, now)}")
+    _line(
+        f"{int(rq['nr_running'])} runnable, {int(ours['nr_running'])} of policies: "
+        f"{policy_names(int(ours['active']))}{_extras(rq, now)}"
+    )
     if len(threads) != int(ours["nr_running"]):
         _line(f"WRONG: the list of runnable threads has {len(threads)}")
     _show_handler(cpu)
-    queues = {int(task["saakm"]["rq"]): task["saakm"]["rq"].dereference()
-              for task in threads if task["saakm"]["rq"]}
+    queues = {
+        int(task["saakm"]["rq"]): task["saakm"]["rq"].dereference()
+        for task in threads
+        if task["saakm"]["rq"]
+    }
     for address, queue in queues.items():
         name = "orphans" if address == int(ours["orphans"].address) else queue_name(queue)
         _show_queue(name, queue, now, shown)

@@ -6,13 +6,14 @@ import os
 import subprocess
 
 import gdb
+
 from linux import modules, symbols
 
 
 class ModuleSymbols(symbols.LxSymbols):
     """Load the symbols of modules anew (done by itself when gdb starts and when one is loaded).
 
-Which file it is tells its build ID: policies of one name may have been built in several places."""
+    Which file it is tells its build ID: policies of one name may have been built in several places."""
 
     addresses = {}
 

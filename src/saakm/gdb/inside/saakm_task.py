@@ -2,7 +2,6 @@
 """saakm-task."""
 
 import gdb
-from linux import cpus, tasks
 from saakm_values import (
     cpu_list,
     duration,
@@ -15,6 +14,8 @@ from saakm_values import (
     thread,
     value,
 )
+
+from linux import cpus, tasks
 
 _FLAGS = ("choice", "sync", "exec", "ousted", "yield", "tick", "fork", "forced")
 _FRAMES = 16
@@ -49,11 +50,17 @@ def _facts(task):
         return facts
     facts["policy"] = f"{policy_name(ours['policy'])} (id {int(ours['policy']['own']['id'])})"
     facts["state"] = f"{state(task)} for {duration(now_ns() - int(ours['since_ns']))}"
-    facts["queue"] = f"{queue_name(ours['rq'].dereference())} of CPU {int(ours['rq']['cpu'])}" if ours["rq"] else "none"
+    facts["queue"] = (
+        f"{queue_name(ours['rq'].dereference())} of CPU {int(ours['rq']['cpu'])}"
+        if ours["rq"]
+        else "none"
+    )
     event = ours["event"]
     flags = [name for bit, name in enumerate(_FLAGS) if int(event["flags"]) >> bit & 1]
-    facts["event"] = f"flags {', '.join(flags) or 'none'}; from CPU {int(event['prev_cpu'])}, " \
-                     f"woken on CPU {int(event['waker_cpu'])}"
+    facts["event"] = (
+        f"flags {', '.join(flags) or 'none'}; from CPU {int(event['prev_cpu'])}, "
+        f"woken on CPU {int(event['waker_cpu'])}"
+    )
     facts["param"] = int(ours["param"])
     if event["data"]:
         facts["data"] = f"{int(event['data']):#x}, {int(ours['policy']['own']['task_size'])} bytes"
@@ -71,10 +78,14 @@ def _show_history(pid):
             records += [record for record in found if int(record["pid"]) == pid]
     records.sort(key=lambda record: -int(record["ns"]))
     for record in records[:_FRAMES]:
-        states = [value(f"saakm_state_names[{int(record[end])}]").string() for end in ("from", "to")]
+        states = [
+            value(f"saakm_state_names[{int(record[end])}]").string() for end in ("from", "to")
+        ]
         handler = value(f"saakm_handler_names[{int(record['handler'])}]").string()
-        gdb.write(f"history   {int(record['ns']) / 1e9:.6f} {' -> '.join(states)} "
-                  f"on CPU {int(record['cpu'])} in {handler}\n")
+        gdb.write(
+            f"history   {int(record['ns']) / 1e9:.6f} {' -> '.join(states)} "
+            f"on CPU {int(record['cpu'])} in {handler}\n"
+        )
 
 
 def _show_stack(task):

@@ -2,6 +2,7 @@
 """What our commands read from the kernel's memory."""
 
 import gdb
+
 from linux import cpus, lists, rbtree, utils
 
 _task = utils.CachedType("struct task_struct")
@@ -20,7 +21,9 @@ def runqueue(cpu):
 
 
 def policies():
-    return list(lists.list_for_each_entry(value("saakm_policies"), _policy.get_type().pointer(), "node"))
+    return list(
+        lists.list_for_each_entry(value("saakm_policies"), _policy.get_type().pointer(), "node")
+    )
 
 
 def policy_names(mask):
