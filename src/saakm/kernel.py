@@ -5,11 +5,12 @@ import hashlib
 import json
 import os
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cache, kconfig, paths, source
+from . import cache, kconfig, paths, pinned, source
 from .files import is_fresh, is_whole, read_json, write_stamp, write_text
 from .locks import locked
 from .process import run_logged
@@ -84,6 +85,8 @@ def build_kernel(config: str, kernel_source: Path | None = None, jobs: int | Non
     # Of a user's own tree we cannot know cheaply whether it changed: ask make.
     if not kernel_source and is_fresh(stamp, inputs, kernel.vmlinux):
         return kernel
+    if not kernel_source and (other := pinned.instead(key)):
+        print(f"saakm: {other}", file=sys.stderr)
     with locked(tree.parent / "lock"), locked(build / "lock"):
         if not is_whole(stamp, kernel.vmlinux):
             # By its date make would take half of a file for all of it.

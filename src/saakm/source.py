@@ -2,16 +2,14 @@
 """Finds Linux 6.12 and unpacks it once into the cache."""
 
 import hashlib
-import json
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-from . import cache, paths
+from . import cache, paths, pinned
 from .errors import SaakmError
-from .files import read_json, write_text
 from .locks import locked
 from .process import run_logged
 from .progress import meter
@@ -35,7 +33,7 @@ def default_tree() -> tuple[str, Path]:
             "the package linux-source-6.12 is not installed",
             "apt-get install linux-source-6.12, or give --kernel-source DIR",
         )
-    key = _tarball_hash()[:12]
+    key = pinned.verified_hash(TARBALL)[:12]
     tree = paths.TREES / key / "linux"
     unpacked = tree.parent / "unpacked"
     # A build holds the lock for minutes: whoever only wants to know does not wait.
@@ -94,21 +92,6 @@ def check_series(tree: Path) -> str:
             f"give a Linux {SERIES}.y tree",
         )
     return version
-
-
-def _tarball_hash() -> str:
-    """Hashing 150 MB takes a second: remembered by size and time."""
-    stat = TARBALL.stat()
-    mark = [stat.st_size, stat.st_mtime_ns]
-    memo = paths.TREES / "tarball.json"
-    seen = read_json(memo)
-    if seen.get("mark") == mark and re.fullmatch("[0-9a-f]{64}", str(seen.get("sha256"))):
-        return seen["sha256"]
-    with TARBALL.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    cache.make(paths.TREES)
-    write_text(memo, json.dumps({"mark": mark, "sha256": digest}))
-    return digest
 
 
 def _refuse_full_disk(place: Path) -> None:

@@ -23,6 +23,7 @@ from saakm import (
     kernel,
     modules,
     paths,
+    pinned,
     process,
     source,
 )
@@ -267,13 +268,12 @@ DAMAGED = ["", "{", '{"mark": [', "[1, 2]", "null", "\x00\x00", '{"mark": 5, "sh
 
 
 @pytest.mark.parametrize("text", DAMAGED)
-def test_a_damaged_note_on_the_tarball_is_made_again(place, tmp_path, monkeypatch, text):
+def test_a_damaged_note_on_the_tarball_is_made_again(place, tmp_path, text):
     tarball = tmp_path / "tarball"
     tarball.write_bytes(b"abc")
-    monkeypatch.setattr(source, "TARBALL", tarball)
-    right = source._tarball_hash()
+    right = pinned.verified_hash(tarball)
     (paths.TREES / "tarball.json").write_text(text)
-    assert source._tarball_hash() == right
+    assert pinned.verified_hash(tarball) == right
     assert json.loads((paths.TREES / "tarball.json").read_text())["sha256"] == right
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from saakm import cache
+from saakm import cache, pinned
 from saakm.commands import doctor
 from saakm.commands.doctor import read_packages
 
@@ -101,6 +101,21 @@ def test_rust_is_installed_where_it_is_missing_or_too_old(fake, tmp_path, versio
     assert (
         done.returncode == 1 and f"next: mend them, then: apt-get install {wanted}\n" in done.stderr
     )
+
+
+@pytest.mark.parametrize("mirror_has_it", [True, False])
+def test_the_kernels_source_is_the_pinned_one_while_the_mirror_has_it(
+    fake, tmp_path, mirror_has_it
+):
+    wanted = pinned.pin()
+    found = f'[ "$*" = "show {wanted.package}={wanted.version}" ]'
+    command(fake, "apt-cache", found if mirror_has_it else "exit 100")
+    command(fake, "apt-get", '[ "$1" = update ]')
+    done = front_door(
+        fake, "--help", SAAKM_CACHE=str(tmp_path / "c"), ABSENT=f"{wanted.package} libelf-dev"
+    )
+    name = f"{wanted.package}={wanted.version}" if mirror_has_it else wanted.package
+    assert f"then: apt-get install {name} libelf-dev\n" in done.stderr
 
 
 def test_an_old_cargo_that_comes_before_the_packages_is_named(fake, tmp_path):

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import accel, cache, paths
+from .. import accel, cache, paths, pinned, source
 from ..qemu import qemu_version
 
 _DISK_GB = 12  # source, two kernel builds, compiler cache
@@ -34,7 +34,7 @@ class Finding:
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False) -> None:
     """Show what is missing on this machine and how to get it."""
-    findings = [*_packages(), _cache(), _disk(), _memory(), _qemu(), _kvm()]
+    findings = [*_packages(), _source(), _cache(), _disk(), _memory(), _qemu(), _kvm()]
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -76,6 +76,20 @@ def _package(package: str, command: str, purpose: str) -> Finding:
     if installed == "installed":
         return Finding(package, True, version)
     return Finding(package, False, f"missing; for {purpose}", f"apt-get install {package}")
+
+
+def _source() -> Finding:
+    """Without the pinned one all works, but for comparisons with earlier figures."""
+    wanted, version = pinned.pin(), pinned.package_version(source.TARBALL)
+    if version == wanted.version:
+        return Finding("kernel source", True, f"{version}, the pinned one", needed=False)
+    return Finding(
+        "kernel source",
+        False,
+        f"{version or 'not of a package'} instead of the pinned {wanted.version}: figures may differ",
+        f"apt-get install {wanted.package}={wanted.version}, if the mirror still has it",
+        needed=False,
+    )
 
 
 def _version(program: str) -> str:
