@@ -1,18 +1,77 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Long tests run only when asked for: saakm test --long."""
+"""Which tests run: saakm test, --long, --seed."""
+
+import zlib
+from collections.abc import Iterable
 
 import pytest
 
 _LINES = 40  # of what a failure said
+_MOST_PARALLEL = 10
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="also run tests that take minutes")
     parser.addoption("--kernel", metavar="CONFIG", help="boot this kernel in all guest tests")
+    parser.addoption(
+        "--threads", action="store_true", help="hunt races: CPUs of all guests run at the same time"
+    )
+    parser.addoption(
+        "--empty", type=int, default=1, metavar="N", help="as many guest tests that do nothing"
+    )
+    parser.addoption(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="which values of a parameter that rotates are taken; all are with --long",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: takes minutes, runs only with --long")
+    for marker in (
+        "long: takes minutes, runs only with --long",
+        "rotates(name): one value of this parameter is taken, by --seed; all are with --long",
+        "parallel(reason): may fail for what nobody of ours can help, and is tried once more",
+    ):
+        config.addinivalue_line("markers", marker)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent.name != "guest":
+            # Fixtures of a file are made once then.
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        if marker := item.get_closest_marker("parallel"):
+            assert marker.args, f"{item.nodeid}: why may it fail?"
+            item.add_marker(pytest.mark.flaky(reruns=1))
+    count = sum(item.get_closest_marker("parallel") is not None for item in items)
+    assert count <= _MOST_PARALLEL, f"{count} tests may fail once, instead of {_MOST_PARALLEL}"
+    if config.getoption("--long"):
+        return
+    skip = pytest.mark.skip(reason="takes minutes, runs with --long")
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(skip)
+    # Who names a test by its parameters means it.
+    if not any("[" in argument for argument in config.args):
+        dropped = {id(item) for item in _not_chosen(items, config.getoption("--seed"))}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) in dropped])
+        items[:] = [item for item in items if id(item) not in dropped]
+
+
+def _not_chosen(items: Iterable[pytest.Item], seed: int) -> Iterable[pytest.Item]:
+    """Of items that differ in a rotating parameter only, all but one; each test begins elsewhere."""
+    alike: dict[tuple[object, ...], list[pytest.Item]] = {}
+    for item in items:
+        names = {marker.args[0] for marker in item.iter_markers("rotates")}
+        if names:
+            rest = {k: str(v) for k, v in item.callspec.params.items() if k not in names}
+            key = (item.path, item.originalname, *sorted(rest.items()))
+            alike.setdefault(key, []).append(item)
+    for key, group in alike.items():
+        chosen = (seed + zlib.crc32(repr(key[1:]).encode())) % len(group)
+        yield from (item for n, item in enumerate(group) if n != chosen)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -22,12 +81,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line("\n".join(report.longreprtext.splitlines()[-_LINES:]))
         for title, text in report.sections:
             terminalreporter.write_line(f"--- {title}\n" + "\n".join(text.splitlines()[-_LINES:]))
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--long"):
-        return
-    skip = pytest.mark.skip(reason="takes minutes, runs with --long")
-    for item in items:
-        if item.get_closest_marker("long"):
-            item.add_marker(skip)

@@ -35,6 +35,8 @@ class Machine:
     memory: str = "1G"
     accel: str = "tcg"  # resolved: kvm, tcg, or ONE_THREAD
     deterministic: bool = False
+    # If deterministic, an instruction takes 2^shift ns: what waits for time takes less of the host's.
+    shift: int = 0
     seed: int = 1
     append: tuple[str, ...] = ()
 
@@ -65,7 +67,14 @@ def _own_options(machine: Machine, exchange: Path) -> list[str]:
     options += ["-device", "virtio-9p-pci,fsdev=saakm,mount_tag=saakm"]
     options += [*monitor.options(exchange), "-no-reboot"]
     if machine.deterministic:
-        options += ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-seed", str(machine.seed)]
+        options += [
+            "-accel",
+            "tcg",
+            "-icount",
+            f"shift={machine.shift},sleep=off",
+            "-seed",
+            str(machine.seed),
+        ]
         options += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
     if machine.accel == ONE_THREAD:
         options += ["-accel", ONE_THREAD]

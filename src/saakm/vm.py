@@ -30,7 +30,7 @@ from .gdb.running import announce, hold, is_held
 from .kernel import Kernel, build_kernel
 from .modules import build_modules, build_saakmctl, module_file
 from .monitor import tell
-from .process import tail
+from .process import cpu_seconds, tail
 from .qemu import Machine, package_in_guest, qemu_command
 from .splats import find_splats, last_words
 from .symbolize import symbolize
@@ -41,6 +41,8 @@ _DEFAULT_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}
 # How much slower than the base kernel under plain TCG, generously: for deadlines.
 _SLOWER = {"base": 1, "debug": 4, "kcsan": 4}
 _NMI_SECONDS = 5.0
+# The patience for a host on which many others want the CPUs as well.
+BUSY = 8.0
 _POLL = 0.05
 
 
@@ -73,14 +75,16 @@ class Guest:
         memory: str | None = None,
         append: Sequence[str] = (),
         deterministic: bool = False,
+        shift: int = 0,
         accel: str = "auto",
         seed: int = 1,
         kernel: Kernel | None = None,
         patches_code: bool = False,
+        patience: float = 1.0,
     ):
         """`kernel`: one that is built already; else the `config` kernel and all modules are built.
 
-        `patches_code`: see choose_accel().
+        `patches_code`: see choose_accel(). `shift`: see Machine. `patience`: for commands, see spent(); a boot has BUSY.
         """
         # What can be refused at once is refused before a kernel is built for minutes.
         cache.refuse_hidden()
@@ -96,10 +100,12 @@ class Guest:
             if deterministic
             else choose_accel(accel, self.kernel.vmlinux, patches_code),
             deterministic=deterministic,
+            shift=shift,
             seed=seed,
             append=tuple(append),
         )
         self.boot_seconds = 0.0
+        self._for_commands, self._patience = patience, BUSY
         self._qemu: subprocess.Popen | None = None
         self._buffer = b""
         self._count = 0
@@ -119,6 +125,7 @@ class Guest:
         try:
             self._boot("agent", subprocess.PIPE)
             self._wait(lambda: self.boot_seconds > 0, self._boot_deadline(), "booting", [])
+            self._patience = self._for_commands
         except BaseException:
             self.close()
             raise
@@ -210,6 +217,17 @@ class Guest:
         """How many a deterministic guest has executed, on all CPUs. Its clock also leaps while all idle."""
         return tell(self.exchange, "query-replay")["icount"]
 
+    def spent(self) -> float:
+        """Seconds of the host's since the boot, which timeouts count.
+
+        With `patience`, those in which QEMU had a CPU: a guest that works on a busy host is not
+        taken for one that hangs. One that does nothing at all is waited for that many times longer.
+        """
+        passed = time.monotonic() - self._started
+        if self._patience == 1 or not self._qemu:
+            return passed
+        return max(passed / self._patience, min(passed, cpu_seconds(self._qemu.pid)))
+
     @property
     def alive(self) -> bool:
         return self._qemu is not None and self._qemu.poll() is None
@@ -295,26 +313,25 @@ class Guest:
             pass  # _wait finds out, and says how it died
 
     def _wait(self, finished, timeout: float, doing: str, copiers: list["_Copier"]) -> None:
-        deadline = time.monotonic() + timeout
+        deadline = self.spent() + timeout
         while True:
             if is_held(self.exchange):
-                deadline = time.monotonic() + timeout
-            ended = not self._read_line(deadline)
+                deadline = self.spent() + timeout
+            ended = not self._read_line()
             for copier in copiers:
                 copier.copy()
             if finished():
                 return
             if ended:
                 self._gone = self._died()
-            elif time.monotonic() > deadline:
+            elif self.spent() > deadline:
                 self._gone = self._hung(doing, timeout)
             self._raise_if_gone()
 
-    def _read_line(self, deadline: float) -> bool:
+    def _read_line(self) -> bool:
         """Handle what the agent says; False when the line is closed."""
         pipe = self._qemu.stdout
-        left = max(0.0, deadline - time.monotonic())
-        if not select.select([pipe], [], [], min(_POLL, left))[0]:
+        if not select.select([pipe], [], [], _POLL)[0]:
             return True
         data = os.read(pipe.fileno(), 4096)
         *lines, self._buffer = (self._buffer + data).split(b"\n")

@@ -4,12 +4,15 @@
     @pytest.mark.topology("2s2c2t")      # default: 1s4c
     @pytest.mark.kernel("base")          # default: debug
     @pytest.mark.append("isolcpus=1")    # kernel arguments
-    @pytest.mark.patches_code            # flips static keys of the scheduler under load
-    @pytest.mark.deterministic           # time is the number of executed instructions
+    @pytest.mark.threads                 # a storm: CPUs really run at the same time
     @pytest.mark.limit(60)               # seconds of the host's for the test itself
     def test_something(guest, program):
         guest.load("fifo")
         run_ok(guest, program("hog"))
+
+The guest's time is the number of instructions that it has executed, so that no outcome depends on
+how busy the host is, and a guest that sleeps takes none of the host's time. Its CPUs run by turns
+then. In a storm each has a thread of the host's: what it asserts must hold whenever they meet.
 
 Afterwards the test fails if the kernel complained or counted violations, unless
 it called watch.expect_violations(). Programs are killed and modules unloaded
@@ -17,33 +20,37 @@ behind it. Tests of one shape share a guest; one that died is booted again.
 """
 
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from saakm.vm import Guest
 
-from .support import Pool, Shape, Watch, build_program, last_lines
+from .support import PATIENCE, Pool, Shape, Watch, build_program, last_lines
 
 DEFAULT_LIMIT = 120.0
+HERE = Path(__file__).parent
 _WATCH = pytest.StashKey[Watch]()
 _POOL = pytest.StashKey[Pool]()
 _FAILED = pytest.StashKey[bool]()
 _TALLY = pytest.StashKey[Counter]()
+_FOUND = pytest.StashKey[list[tuple[dict[str, int], int, float]]]()  # of all workers
 
 
 def pytest_configure(config: pytest.Config) -> None:
     for marker in (
         "topology(name): the machine of a guest test, default 1s4c",
         "append(*arguments): arguments for the guest's kernel",
-        "patches_code: flips static keys of the scheduler's hot paths under load",
-        "deterministic: in the guest, time is the number of executed instructions",
-        "limit(seconds): a guest test that takes longer fails, default 120",
+        "threads: each CPU of the guest has a thread of the host's, and the host's time",
+        "limit(seconds): a guest test that takes longer on an idle host fails, default 120",
     ):
         config.addinivalue_line("markers", marker)
     config.stash[_POOL] = Pool()
     config.stash[_TALLY] = Counter()
+    config.stash[_FOUND] = []
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -61,13 +68,13 @@ def _shape(item: pytest.Item) -> Shape:
         config,
         argument("topology", "1s4c"),
         append.args if append else (),
-        patches_code=item.get_closest_marker("patches_code") is not None,
-        deterministic=item.get_closest_marker("deterministic") is not None,
+        threads=item.get_closest_marker("threads") is not None
+        or item.config.getoption("--threads"),
     )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one shape in a row: booting takes longer than most tests."""
+    """Tests of one shape in a row, for one worker those of a file: booting takes longer than most."""
     shapes = {shape: n for n, shape in reversed(list(enumerate(map(_shape, items))))}
 
     # Only a guest is worth it: tests elsewhere keep their place in front.
@@ -75,6 +82,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return shapes[_shape(item)] if "guest" in getattr(item, "fixturenames", ()) else -1
 
     items.sort(key=place)
+    for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}-{place(item)}"))
 
 
 @pytest.fixture
@@ -136,12 +146,16 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
     watch = pyfuncitem.stash.get(_WATCH, None)
     marker = pyfuncitem.get_closest_marker("limit")
     limit = marker.args[0] if marker else DEFAULT_LIMIT
+    spent = watch.guest.spent if watch else lambda: time.monotonic() / PATIENCE
+    begin = spent()
 
-    def time_is_up(*_: object) -> None:
-        raise _TimeIsUp
+    def look(*_: object) -> None:
+        if spent() - begin > limit:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise _TimeIsUp
 
-    before = signal.signal(signal.SIGALRM, time_is_up)
-    signal.setitimer(signal.ITIMER_REAL, limit)
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, 1, 1)
     try:
         result = yield
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -169,11 +183,32 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
     return report
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What this process knows, for the summary; a worker's goes to the one that has the terminal."""
+    pool = session.config.stash[_POOL]
+    found = (dict(session.config.stash[_TALLY]), pool.boots, pool.boot_seconds)
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["guests"] = found
+    else:
+        session.config.stash[_FOUND].append(found)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    if found := getattr(node, "workeroutput", {}).get("guests"):
+        node.config.stash[_FOUND].append(found)
+
+
 def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
-    """What the class has stood, with nothing lost: the table of docs/reference/safety.md."""
-    counts = config.stash[_TALLY]
-    if not counts:
-        return
-    terminalreporter.section("storms, none with a loss")
-    for what, count in sorted(counts.items()):
-        terminalreporter.write_line(f"{count:>9,}  {what}")
+    """Boots, and what the class has stood, with nothing lost: the table of docs/reference/safety.md."""
+    counts, boots, seconds = Counter(), 0, 0.0
+    for its_counts, its_boots, its_seconds in config.stash[_FOUND]:
+        counts.update(its_counts)
+        boots, seconds = boots + its_boots, seconds + its_seconds
+    if boots:
+        terminalreporter.section("guests")
+        terminalreporter.write_line(f"{boots} boots took {seconds:.0f} s")
+    if counts:
+        terminalreporter.section("storms, none with a loss")
+        for what, count in sorted(counts.items()):
+            terminalreporter.write_line(f"{count:>9,}  {what}")

@@ -17,7 +17,7 @@ from saakm.errors import GuestError
 from saakm.files import replacing
 from saakm.kernel import Kernel, build_kernel
 from saakm.modules import build_modules
-from saakm.vm import Guest
+from saakm.vm import BUSY, Guest
 
 PROGRAMS = Path(__file__).parent / "programs"
 BUILT = paths.CACHE / "tests"
@@ -47,6 +47,12 @@ def build_program(name: str) -> str:
 
 # --- guests ---
 
+# An instruction takes 8 ns, with the debug kernel's checks 2: ticks leave the programs most of them.
+_SHIFT = {"base": 3, "debug": 1, "kcsan": 1}
+# Limits are there to end what hangs, not to measure: see Guest.spent().
+PATIENCE = BUSY
+_POLL = 0.02
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -55,8 +61,7 @@ class Shape:
     config: str
     topology: str
     append: tuple[str, ...] = ()
-    patches_code: bool = False
-    deterministic: bool = False
+    threads: bool = False
 
 
 def find_kernel(config: str) -> Kernel:
@@ -79,17 +84,28 @@ class Pool:
         self._guest: Guest | None = None
         self._kernels: dict[str, Kernel] = {}
         self.violations = 0
+        self.boots = 0
+        self.boot_seconds = 0.0
 
     def boot(self, shape: Shape) -> Guest:
         """A guest that the caller ends."""
         if shape.config not in self._kernels:
             self._kernels[shape.config] = find_kernel(shape.config)
-        kernel = self._kernels[shape.config]
-        # Without it, a host that is busy at the wrong moment makes the kernel give up at boot.
+        begin = time.monotonic()
         # SAAKM_TEST_APPEND: what tests/mutate asks of the kernel it built, for every guest.
         more = os.environ.get("SAAKM_TEST_APPEND", "").split()
-        append = ("no_timer_check", *shape.append, *more)
-        return Guest(**{**vars(shape), "append": append}, kernel=kernel).start()
+        guest = Guest(
+            topology=shape.topology,
+            # Without it, a host that is busy at the wrong moment makes the kernel give up at boot.
+            append=("no_timer_check", *shape.append, *more),
+            deterministic=not shape.threads,
+            shift=0 if shape.threads else _SHIFT[shape.config],
+            kernel=self._kernels[shape.config],
+            patience=PATIENCE,
+        ).start()
+        self.boots += 1
+        self.boot_seconds += time.monotonic() - begin
+        return guest
 
     def get(self, shape: Shape) -> Guest:
         if self._guest and (shape != self._shape or not self._guest.alive):
@@ -256,12 +272,13 @@ def violations(guest: Guest) -> int:
 
 
 def until(condition: Callable[[], object], seconds: float, what: str | Callable[[], str]) -> object:
-    """The first true value of `condition`, which is asked until `seconds` have passed."""
-    deadline = time.monotonic() + seconds
+    """The first true value of `condition`, which is asked until `seconds` of an idle host have passed."""
+    deadline = time.monotonic() + seconds * PATIENCE
     while not (value := condition()):
         if time.monotonic() > deadline:
             awaited = what if isinstance(what, str) else what()
             pytest.fail(f"not within {seconds:.0f} s: {awaited}", pytrace=False)
+        time.sleep(_POLL)
     return value
 
 

@@ -57,6 +57,7 @@ def _run_in(guest, program, policy: str, command: str, timeout: float) -> None:
     assert policies(guest)[policy].new > 1
 
 
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("mode", ["processes-sockets", "threads-pipes"])
 def test_hackbench(guest, program, policy, mode):
@@ -65,6 +66,7 @@ def test_hackbench(guest, program, policy, mode):
 
 @pytest.mark.long
 @pytest.mark.limit(700)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("mode", HACKBENCH)
 def test_hackbench_long(guest, program, policy, mode):
@@ -81,6 +83,7 @@ def _stress_ng(guest, program, policy: str, stressors: list[str]) -> None:
         )
 
 
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_stress_ng(guest, program, policy):
     _stress_ng(guest, program, policy, SHORT[:3])
@@ -88,6 +91,7 @@ def test_stress_ng(guest, program, policy):
 
 @pytest.mark.long
 @pytest.mark.limit(1800)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_stress_ng_long(guest, program, policy):
     _stress_ng(guest, program, policy, LONG)
@@ -99,6 +103,7 @@ def _make(guest, program, policy: str, targets: str) -> None:
 
 
 @pytest.mark.kernel("base")
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_make(guest, program, policy):
     _make(guest, program, policy, "f1.o f2.o")
@@ -106,6 +111,7 @@ def test_make(guest, program, policy):
 
 @pytest.mark.long
 @pytest.mark.limit(600)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_make_long(guest, program, policy):
     _make(guest, program, policy, "prog")

@@ -164,7 +164,6 @@ def test_steal_from_oneself_fails(mover, watch):
     assert mover.write("steal", 2, 2, 1, 0) == EINVAL
 
 
-@pytest.mark.deterministic
 def test_steal_looks_at_a_bounded_number(mover):
     """All wait behind 59 others of one CPU, two runqueues are locked: the last is not reached."""
     mover.hogs("free", *[1] * 59, 7)
@@ -174,7 +173,6 @@ def test_steal_looks_at_a_bounded_number(mover):
     assert mover.stolen() == 9
 
 
-@pytest.mark.deterministic
 def test_kick_reaches_an_idle_cpu(mover):
     """Nothing is runnable there: the policy is asked all the same."""
     mover.hogs("pinned", 0)

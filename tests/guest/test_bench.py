@@ -83,7 +83,6 @@ def test_latencies(tmp_path):
 
 
 @pytest.mark.limit(200)
-@pytest.mark.patches_code
 def test_on_the_host(guest):
     """Which here is a guest: it has a SaaKM kernel, and a copy of the checkout.
 

@@ -11,14 +11,14 @@ pytestmark = pytest.mark.topology("1s2c2t")
 POLICIES = ["fifo", "rr", "prio", "vtime"]
 
 
-@pytest.mark.patches_code
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_groups_get_on(guest, program, policy):
     load_policy(guest, policy)
     run_ok(guest, f"{program('cookies')} {policy} progress true", timeout=110)
 
 
-@pytest.mark.patches_code
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_cookies_change_under_load(guest, program, policy):
     load_policy(guest, policy)
@@ -28,14 +28,13 @@ def test_cookies_change_under_load(guest, program, policy):
 # With fair threads alone, too, lockdep complains of a CPU that comes up: 6.12 counts it as a
 # sibling before it shares the core's lock. Without lockdep nobody notices.
 @pytest.mark.kernel("base")
-@pytest.mark.patches_code
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_hotplug(guest, program, policy):
     load_policy(guest, policy)
     run_ok(guest, f"{program('cookies')} {policy} progress '{ROUND}'", timeout=110)
 
 
-@pytest.mark.patches_code
 def test_unload(guest, program):
     load_policy(guest, "rr")
     run_ok(guest, f"{program('cookies')} rr progress 'rmmod rr'", timeout=110)

@@ -26,6 +26,8 @@ CPUSETS = f"""
 """
 
 
+@pytest.mark.threads
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_fork_bomb(guest, program, tally, policy):
     """Until there are no pids: forks fail, nothing else does, and all of it dies of one signal."""
@@ -51,6 +53,8 @@ def cpusets(guest):
     run_ok(guest, f"cd {CGROUPS} && rmdir one two")
 
 
+@pytest.mark.threads
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_cpusets(guest, program, cpusets, tally, policy, request):
     count = 400 if request.config.getoption("--long") else 40

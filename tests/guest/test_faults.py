@@ -38,6 +38,7 @@ def test_load_without_memory(guest, program, tally, failing):
 
 @pytest.mark.long
 @pytest.mark.limit(900)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "vtime", "heir"])
 def test_load_without_memory_at_every_place(guest, program, tally, failing, policy):
     _load(guest, program, tally, policy, 1, 880)
@@ -83,12 +84,14 @@ def _fuzz(guest, program, tally, seed: int, count: int) -> None:
     assert all(p.threads == 0 for p in policies(guest).values())
 
 
+@pytest.mark.threads
 @pytest.mark.append(LOSES_BANDWIDTH)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fuzz(guest, program, tally, seed):
     _fuzz(guest, program, tally, seed, 1000)
 
 
+@pytest.mark.threads
 @pytest.mark.long
 @pytest.mark.append(LOSES_BANDWIDTH)
 @pytest.mark.parametrize("seed", range(100, 130))

@@ -27,6 +27,8 @@ def _rounds(what: str, count: int) -> str:
     return f"for round in {' '.join(map(str, range(count)))}; do {what} done"
 
 
+@pytest.mark.threads
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_each_cpu_under_load(guest, program, tally, policy):
     load_policy(guest, policy)
@@ -36,8 +38,10 @@ def test_each_cpu_under_load(guest, program, tally, policy):
     tally(OFFLINE, 3 * 3)
 
 
+@pytest.mark.threads
 @pytest.mark.long
 @pytest.mark.limit(1200)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_each_cpu_often(guest, program, tally, policy):
     load_policy(guest, policy)
@@ -50,6 +54,7 @@ def test_each_cpu_often(guest, program, tally, policy):
         tally(OFFLINE, 3 * 3)
 
 
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_down_to_one_cpu(guest, program, policy):
     load_policy(guest, policy)
@@ -58,6 +63,7 @@ def test_down_to_one_cpu(guest, program, policy):
     )
 
 
+@pytest.mark.threads
 def test_with_a_storm_of_affinity(guest, program):
     """Masks that name CPUs which are going away."""
     load_policy(guest, "rr")
@@ -81,6 +87,7 @@ def test_load_and_unload_between(guest, program):
     run_ok(guest, f"echo 1 >{cpu}")
 
 
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 @pytest.mark.parametrize("kthread", ["ksoftirqd/1", "cpuhp/1"])
 def test_kthread_of_a_cpu(guest, program, policy, kthread):
@@ -95,8 +102,10 @@ def test_stopper_joins_fails(guest, program):
     assert done.status and "cannot join: Invalid argument" in done.stderr
 
 
+@pytest.mark.threads
 @pytest.mark.long
 @pytest.mark.limit(600)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_many_rounds(guest, program, policy):
     load_policy(guest, policy)

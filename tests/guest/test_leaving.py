@@ -6,6 +6,7 @@ import pytest
 from .support import SYSFS, last_error, load_policy, policies, run_ok
 
 
+@pytest.mark.threads
 def test_getattr_beside_leaving(guest, program):
     """The policy's getparam_attr reads data of a thread that is just leaving."""
     id_ = load_policy(guest, "recorder", "groups=0")
@@ -35,7 +36,6 @@ wait $joiners && cat /tmp/joiners
     assert int(calls) >= int(refused) > 1000, told
 
 
-@pytest.mark.deterministic
 @pytest.mark.kernel("base")
 def test_a_running_thread_that_leaves_lets_others_go_first(guest, program):
     """Its policy's threads come before the policy that it goes to: at once, not at some later tick."""

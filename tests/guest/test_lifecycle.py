@@ -20,17 +20,21 @@ def _reload(guest, program, tally, cycles: int, *names: str) -> None:
     tally("loads and unloads of policies under load", cycles * len(names))
 
 
+@pytest.mark.threads
 @pytest.mark.limit(200)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_reload_under_load(guest, program, tally, policy):
     _reload(guest, program, tally, 10, policy)
 
 
+@pytest.mark.threads
 @pytest.mark.limit(200)
 def test_reload_two_at_once(guest, program, tally):
     _reload(guest, program, tally, 8, "fifo", "vtime")
 
 
+@pytest.mark.threads
 @pytest.mark.long
 @pytest.mark.limit(900)
 @pytest.mark.parametrize("names", [["fifo"], ["rr"], POLICIES], ids="-".join)
@@ -39,6 +43,7 @@ def test_reload_often(guest, program, tally, names):
         _reload(guest, program, tally, 20, *names)
 
 
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_unload_moves_threads_to_fair(guest, program, policy):
     load_policy(guest, policy)

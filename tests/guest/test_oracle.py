@@ -6,7 +6,7 @@ import pytest
 from .support import load_policy, run_ok
 
 # Where a busy host cannot make one of the guest's CPUs stand still.
-pytestmark = [pytest.mark.kernel("base"), pytest.mark.deterministic]
+pytestmark = pytest.mark.kernel("base")
 
 PARAMETERS = "/sys/module/oracle/parameters"
 TICK_US = 4000

@@ -11,7 +11,7 @@ from saakm.modules import build_modules
 from .support import run_ok
 
 # sched_ext flips static keys as it comes and goes.
-pytestmark = [pytest.mark.kernel("base"), pytest.mark.patches_code, pytest.mark.topology("1s4c")]
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.topology("1s4c")]
 
 EXT, SAAKM = "7", "8"
 PAIRS = {"fifo": "scx_fifo", "rr": "scx_rr", "steal": "scx_steal", "vtime": "scx_vtime"}

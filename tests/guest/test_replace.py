@@ -102,6 +102,7 @@ def test_who_asks_for_the_old_one_gets_the_new_one(guest, program):
     run_ok(guest, "kill $(cat /tmp/pid)")
 
 
+@pytest.mark.threads
 @pytest.mark.limit(300)
 def test_back_and_forth_under_load(guest, program):
     """Each replaces the other, again and again, while threads fork, sleep and die."""

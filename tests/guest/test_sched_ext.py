@@ -10,7 +10,7 @@ from saakm import peers
 from .support import load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
-pytestmark = [pytest.mark.kernel("base"), pytest.mark.patches_code]
+pytestmark = pytest.mark.kernel("base")
 
 STATE = "/sys/kernel/sched_ext/state"
 
@@ -25,6 +25,7 @@ def scx(request, scx_fifo) -> str:
     return f"{scx_fifo} {request.param}"
 
 
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_saakm_threads_stay(guest, program, scx, policy):
     """Loading and unloading it takes every thread out of its class and back."""
@@ -36,6 +37,7 @@ def test_saakm_threads_stay(guest, program, scx, policy):
     assert joined.new == 24
 
 
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_saakm_threads_run_beside_it(guest, program, scx, policy):
     load_policy(guest, policy)

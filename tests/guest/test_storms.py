@@ -40,26 +40,33 @@ def _storm(guest, program, tally, policy: str, storm: str, count: int) -> None:
     tally(NAMES[storm], count)
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("storm", STORMS)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_storm(guest, program, tally, policy, storm):
     _storm(guest, program, tally, policy, storm, STORMS[storm])
 
 
+@pytest.mark.threads
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["prio", "vtime"])
 def test_nice_in_an_ordered_queue(guest, program, tally, policy):
     """A change of the nice value re-sorts the queue."""
     _storm(guest, program, tally, policy, "nice", STORMS["nice"])
 
 
+@pytest.mark.threads
 @pytest.mark.long
 @pytest.mark.limit(600)
 @pytest.mark.parametrize("storm", STORMS)
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
 def test_long_storm(guest, program, tally, policy, storm):
     _storm(guest, program, tally, policy, storm, 5 * STORMS[storm])
 
 
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
 def test_lone_yielder(guest, program, policy):
     """A thread that yields to nobody goes on at once; it must not wait for a queue."""
@@ -69,6 +76,8 @@ def test_lone_yielder(guest, program, policy):
     assert seconds < 4
 
 
+@pytest.mark.threads
+@pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
 def test_ping_pong(guest, program, policy):
     """No wakeup is lost between any two CPUs."""

@@ -6,7 +6,7 @@ import pytest
 from .support import LOSES_BANDWIDTH, load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
-pytestmark = [pytest.mark.kernel("base"), pytest.mark.append(LOSES_BANDWIDTH)]
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.threads, pytest.mark.append(LOSES_BANDWIDTH)]
 
 EVERY_CLASS = "other batch idle fifo:rt rr:rt deadline"
 

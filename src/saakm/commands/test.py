@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""saakm test: pytest, with a closing line that a script can read."""
+"""saakm test: pytest, beside itself on several CPUs, with a closing line that a script can read."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,65 +13,71 @@ import typer
 from .. import paths
 from ..kernel import build_kernel
 from ..modules import build_modules, build_saakmctl
+from ..testing import unchanged
+from ..testing.survey import Survey, survey
+from ..testing.tally import Tally
 
 CONTEXT = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 TESTS = paths.REPO / "tests"
-
-
-class Tally:
-    """Counts as pytest does; a test whose setup or import fails has failed."""
-
-    def __init__(self) -> None:
-        self.passed: set[str] = set()
-        self.failed: set[str] = set()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            self.failed.add(report.nodeid)
-        elif report.when == "call" and report.passed:
-            self.passed.add(report.nodeid)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.failed.add(report.nodeid)
-
-    @property
-    def line(self) -> str:
-        return f"{len(self.passed - self.failed)} passed, {len(self.failed)} failed"
-
-
-class Builder:
-    """Builds the kernels that the collected tests boot, with progress, before the first runs."""
-
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if session.config.option.collectonly:
-            return
-        configs = {
-            _config(item) for item in session.items if (TESTS / "guest") in item.path.parents
-        }
-        capture = session.config.pluginmanager.getplugin("capturemanager")
-        with capture.global_and_fixture_disabled():
-            for config in sorted(configs):
-                build_modules(build_kernel(config))
-                build_saakmctl()
-
-
-def _config(item: pytest.Item) -> str:
-    marker = item.get_closest_marker("kernel")
-    return item.config.getoption("--kernel") or (marker.args[0] if marker else "debug")
+_GUESTS = TESTS / "guest"
+_SLOWEST = 20
+_WORKER_GIB = 4  # a debug guest, and a compiler beside it
+# Whoever asks for one of these wants one process.
+_ALONE = {"-s", "--pdb", "--trace", "--capture=no"}
 
 
 def test(
     args: Annotated[list[str] | None, typer.Argument(help="Passed to pytest.")] = None,
 ) -> None:
     """Run the tests on the host and in guests; arguments go to pytest."""
-    tally = Tally()
-    # Emulated guests on a busy machine miss deadlines; a real failure fails again.
-    ours = ["--reruns", "1", "--rootdir", str(paths.REPO), "-c", str(paths.REPO / "pyproject.toml")]
     given = args or []
-    if not any(Path(arg.partition("::")[0]).exists() for arg in given if arg):
-        ours.append(str(TESTS))
-    status = pytest.main([*ours, *given], plugins=[tally, Builder()])
+    # Ours come first: of two --seed or --durations the later one counts.
+    ours = ["--rootdir", str(paths.REPO), "-c", str(paths.REPO / "pyproject.toml")]
+    ours += ["--durations", str(_SLOWEST), "--durations-min", "1", "--seed", str(_seed())]
+    whole = not any(Path(arg.partition("::")[0]).exists() for arg in given if arg)
+    everything = whole and set(given) <= {"--long"}
+    now = unchanged.state() if everything else ""
+    where = [str(TESTS)] if whole else []
+    if unchanged.has_passed(now):
+        print("saakm: only documentation has changed since all tests passed here: no guests. "
+              "All the same: ./saakm test tests", file=sys.stderr)  # fmt: skip
+        where.append(f"--ignore={_GUESTS}")
+        now = ""
+    arguments = [*ours, *where, *given]
+    tally = Tally()
+    if "--collect-only" not in given and "--co" not in given:
+        found = survey(arguments, _GUESTS)
+        _build(found)
+        arguments += _workers(found, given)
+    status = pytest.main(arguments, plugins=[tally])
     sys.stderr.flush()
     print(tally.line, flush=True)
-    raise typer.Exit(1 if tally.failed or not tally.passed else int(status))
+    if tally.failed or not tally.passed:
+        raise typer.Exit(1)
+    if not status:
+        unchanged.remember(now)
+    raise typer.Exit(int(status))
+
+
+def _build(found: Survey) -> None:
+    """The kernels that the tests boot, with progress, before the first runs."""
+    for config in sorted(found.kernels):
+        build_modules(build_kernel(config))
+        build_saakmctl()
+
+
+def _workers(found: Survey, given: list[str]) -> list[str]:
+    if len(found.groups) < 2 or any(arg in _ALONE or arg.startswith("-n") for arg in given):
+        return []
+    gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    count = min(os.cpu_count() or 1, int(gib / _WORKER_GIB), len(found.groups))
+    # In the order of collection: guests of a shape one after another.
+    return ["-n", str(count), "--dist", "loadgroup", "--no-loadscope-reorder"] if count > 1 else []
+
+
+def _seed() -> int:
+    """Of the commit: what rotates does so from commit to commit, and a red run can be repeated."""
+    head = subprocess.run(
+        ["git", "-C", str(paths.REPO), "rev-parse", "HEAD"], capture_output=True, text=True
+    )
+    return int(head.stdout[:6], 16) if head.returncode == 0 else 0

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which tests a run would have, before it starts: what to build for them, and for how many workers."""
+
+import contextlib
+import io
+from pathlib import Path
+
+import pytest
+
+from ..errors import SaakmError
+
+
+class Survey:
+    """A plugin of pytest's, for a run that only collects."""
+
+    def __init__(self, guest_tests: Path) -> None:
+        self._guest_tests = guest_tests
+        self.tests = 0
+        self.kernels: set[str] = set()  # that the guests boot
+        self.groups: set[str] = set()  # each of one worker's
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.tests = len(session.items)
+        for item in session.items:
+            group = item.get_closest_marker("xdist_group")
+            self.groups.add(group.args[0] if group else item.nodeid)
+            if self._guest_tests in item.path.parents:
+                self.kernels.add(_kernel(item))
+
+
+def _kernel(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("kernel")
+    return str(item.config.getoption("--kernel") or (marker.args[0] if marker else "debug"))
+
+
+def survey(arguments: list[str], guest_tests: Path) -> Survey:
+    found = Survey(guest_tests)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        status = pytest.main([*arguments, "--collect-only", "-qq", "-n0"], plugins=[found])
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise SaakmError(
+            "the tests cannot be collected",
+            said.getvalue().strip() or f"pytest ended with status {int(status)}",
+            "mend what it names, or the arguments: they go to pytest",
+        )
+    return found
