@@ -132,28 +132,82 @@ def test_one_per_cent_is_allowed_and_more_is_not(tmp_path):
     dearer = baseline.changes(before, [row(instructions=8081.0)])
     with pytest.raises(SaakmError) as error:
         baseline.refuse_dearer(tmp_path, dearer)
-    assert "fifo pipe: 8,000, now 8,081 (+1.0%)" in error.value.why
+    assert "fifo pipe: 8,000, now 8,081 (+1.01%, allowed 1%)" in error.value.why
     assert "--write-baseline" in error.value.next_step
 
 
 def test_only_like_is_compared_with_like():
     before = baseline.Baseline(IDENTITY, [row(cpus=1)])
+    found = baseline.changes(before, [row(cpus=2), row(cpus=1, switches=True), row("rr", cpus=1)])
+    assert found == []
     with pytest.raises(SaakmError, match="nothing can be compared"):
-        baseline.changes(before, [row(cpus=2), row(cpus=1, switches=True), row("rr", cpus=1)])
+        baseline.refuse_incomparable(found)
 
 
-def test_figures_of_another_compiler_are_not_compared(tmp_path):
-    before = baseline.Baseline(IDENTITY, [row()])
-    assert baseline.difference(before, IDENTITY) == ""
+@pytest.mark.parametrize("name", ["kernel", "compiler", "qemu"])
+def test_counts_of_another_kernel_compiler_or_emulator_are_not_compared(name):
+    identity = {**IDENTITY, "qemu": "10.0"}
+    before = baseline.Baseline(identity, [row()])
+    assert baseline.difference(before, identity) == ""
+    said = baseline.difference(before, {**identity, name: "another"})
+    assert identity[name] in said and "another" in said
+    unknown = baseline.Baseline({k: v for k, v in identity.items() if k != name}, [row()])
+    assert f"its {name} was not noted" in baseline.difference(unknown, identity)
+
+
+REBUILT = {**IDENTITY, "compiler": "gcc 13"}
+
+
+def test_ratios_to_sched_fifo_hold_where_all_counts_differ(tmp_path):
+    before = baseline.Baseline(IDENTITY, [row("sched_fifo"), row(instructions=7600.0)])
+    # A compiler that needs a fifth more for everything.
+    now = [row("sched_fifo", instructions=9600.0), row(instructions=9120.0)]
+    alike = baseline.ratio_changes(before, now, REBUILT)
+    assert [(c.scheduler, c.before, c.now, c.part) for c in alike] == [("fifo", 0.95, 0.95, 0)]
+    baseline.refuse_dearer(tmp_path, alike)
+    # Cheaper than before in counts, and dearer beside SCHED_FIFO.
+    more = 1.001 + baseline.REBUILT_TOLERANCE
+    now = [row("sched_fifo", instructions=6000.0), row(instructions=5700.0 * more)]
     with pytest.raises(SaakmError) as error:
-        baseline.refuse_another_kernel(tmp_path, before, {**IDENTITY, "compiler": "gcc 13"})
-    assert "gcc 12" in error.value.why and "gcc 13" in error.value.why
+        baseline.refuse_dearer(tmp_path, baseline.ratio_changes(before, now, REBUILT))
+    assert f"fifo pipe: 0.950 of sched_fifo's, now {0.95 * more:.3f}" in error.value.why
+
+
+@pytest.mark.parametrize(
+    ("identity", "operation", "part", "dearer"),
+    [
+        ({"qemu": "10.0"}, "pipe", 1.009, False),
+        ({"qemu": "10.0"}, "pipe", 1.011, True),
+        ({"qemu": "10.0"}, "migration", 1.099, False),
+        ({"kernel": "6.12.118"}, "pipe", 1.049, False),
+        ({"kernel": "6.12.118"}, "pipe", 1.051, True),
+        ({"kernel": "6.12.118"}, "migration", 1.101, True),
+    ],
+)
+def test_ratios_move_less_with_the_emulator_than_with_the_build(identity, operation, part, dearer):
+    figures = [("sched_fifo", 1.0), ("fifo", part)]
+    before = baseline.Baseline(IDENTITY, [row(name, operation) for name, _ in figures])
+    now = [row(name, operation, 8000.0 * more) for name, more in figures]
+    (change,) = baseline.ratio_changes(before, now, {**IDENTITY, **identity})
+    assert change.is_dearer is dearer
+
+
+def test_without_sched_fifo_there_are_no_ratios(tmp_path):
+    before = baseline.Baseline(
+        IDENTITY, [row("sched_fifo"), row(), row(operation="yield", instructions=1500.0)]
+    )
+    baseline.refuse_without_floor(tmp_path, before, ["pipe"], "another compiler")
+    with pytest.raises(SaakmError, match="cannot be compared") as error:
+        baseline.refuse_without_floor(tmp_path, before, ["pipe", "yield"], "another compiler")
+    assert "none of yield" in error.value.why
+    assert "--schedulers sched_fifo,fifo" in error.value.next_step
 
 
 def test_the_committed_baseline_is_one():
     committed = baseline.read(paths.REPO / "benchmarks" / "cost-base.json")
     assert set(committed.schedulers) >= {"eevdf", "sched_fifo", "fifo", "rr", "prio", "vtime"}
     assert set(committed.operations) <= set(OPERATIONS)
+    assert set(committed.floor) == set(committed.operations)
 
 
 # --- what a person sees ---
@@ -187,11 +241,47 @@ def test_pictures_are_drawn_and_repeat_to_the_byte(tmp_path):
     assert b"<svg" in files[0].read_bytes() and files[2].read_bytes().startswith(b"\x89PNG")
 
 
+def test_what_got_dearer_is_shown_as_count_or_as_ratio():
+    before = baseline.Baseline(IDENTITY, [row("sched_fifo"), row(instructions=7600.0)])
+    now = [row("sched_fifo"), row(instructions=8360.0)]
+    for found, texts in (
+        (baseline.changes(before, now), ("7,600", "8,360", "+10.00%")),
+        (
+            baseline.ratio_changes(before, now, IDENTITY),
+            ("0.950", "1.045", "ratios to sched_fifo's"),
+        ),
+    ):
+        console = Console(width=120, record=True, file=io.StringIO())
+        show.show_changes(found, console)
+        shown_text = console.export_text()
+        assert all(text in shown_text for text in texts)
+
+
 def test_rows_are_plain_json():
     (back,) = json.loads(json.dumps([dataclasses.asdict(row())]))
     assert {"scheduler", "operation", "instructions", "spread", "cpus", "seeds", "loaded"} <= set(
         back
     )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--axis", "nosuch"],
+        ["--axis", "runnable", "--values", "x"],
+        ["--axis", "runnable", "--op", "nosuch"],
+        ["--axis", "runnable", "--schedulers", "nosuch"],
+        ["--op", "nosuch"],
+        ["--schedulers", "nosuch"],
+    ],
+)
+def test_wrong_words_are_refused_before_a_kernel_is_built(monkeypatch, tmp_path, wrong):
+    """Here there is none, which would be said next."""
+    monkeypatch.setenv("SAAKM_TEST_KERNEL", str(tmp_path))
+    done = CliRunner().invoke(app, ["cost", *wrong])
+    assert isinstance(done.exception, SaakmError) and wrong[-1] in str(done.exception)
+    right = CliRunner().invoke(app, ["cost", "--axis", "cpus"])
+    assert "there is no kernel" in str(right.exception)
 
 
 def test_every_load_option_counts(monkeypatch):

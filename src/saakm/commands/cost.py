@@ -2,6 +2,7 @@
 """saakm cost: what a scheduling decision costs, in instructions."""
 
 import json
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.console import Console
 from ..cost import axes, curves, flame, goals, markdown, picture, show
 from ..cost import baseline as baselines
 from ..cost import where as profiling
-from ..cost.baseline import Baseline
+from ..cost.baseline import FLOOR, Baseline, Change
 from ..cost.measure import Conditions, Row, as_json, measure
 from ..cost.operations import chosen_operations, chosen_schedulers, refuse_runnable
 from ..cost.target import Target, find_target
@@ -48,21 +49,24 @@ def cost(
     numbers = list(range(seed, seed + seeds))
     if axis:
         _refuse_with_axis(baseline, write_baseline, where, flame, runnable)
-        _along_axis(axis, values, op, schedulers, conditions, numbers, find_target(vmlinux), out)
+        _along_axis(axis, values, op, schedulers, conditions, numbers, vmlinux, out)
         return
     before = baselines.read(baseline) if baseline else None
     if before:
         # Without its conditions the file would have nothing to compare.
         conditions, numbers = before.conditions, before.seeds
     operations = _operations(op, conditions, before)
+    if schedulers:
+        chosen_schedulers(schedulers, patched=True)  # before a kernel is built for nothing
     target = find_target(vmlinux)
-    if before and not write_baseline:
-        baselines.refuse_another_kernel(baseline, before, target.identity)
     names = (
         before.schedulers
         if before and not schedulers
         else chosen_schedulers(schedulers, target.patched)
     )
+    other = baselines.difference(before, target.identity) if before else ""
+    if baseline and before and other and not (write_baseline or where or flame):
+        names = _for_ratios(baseline, before, operations, names, other)
     if conditions.runnable:
         refuse_runnable(operations, names)
     if where or flame:
@@ -73,13 +77,28 @@ def cost(
     if write_baseline:
         baselines.write(write_baseline, target.identity, rows)
     if before:
-        _compare(before, rows, None if write_baseline else baseline, Console(stderr=json_rows))
+        console = Console(stderr=json_rows)
+        ratios = baselines.ratio_changes(before, rows, target.identity)
+        counts = [] if other else baselines.changes(before, rows)
+        _compare([counts, ratios], None if write_baseline else baseline, console)
 
 
-def _compare(before: Baseline, rows: list[Row], file: Path | None, console: Console) -> None:
+def _for_ratios(
+    file: Path, before: Baseline, operations: list[str], names: list[str], reason: str
+) -> list[str]:
+    """Counts of another kernel say nothing; what they are beside SCHED_FIFO's does."""
+    baselines.refuse_without_floor(file, before, operations, reason)
+    print(f"saakm: {file}: {reason}; only ratios to {FLOOR}'s are compared", file=sys.stderr)
+    return list(dict.fromkeys([FLOOR, *names]))
+
+
+def _compare(kinds: list[list[Change]], file: Path | None, console: Console) -> None:
     """With a file, what got dearer is an error."""
-    found = baselines.changes(before, rows)
-    show.show_changes(found, console)
+    found = [change for changes in kinds for change in changes]
+    if file:
+        baselines.refuse_incomparable(found)
+    for changes in kinds:
+        show.show_changes(changes, console)
     if file:
         baselines.refuse_dearer(file, found)
 
@@ -100,14 +119,17 @@ def _along_axis(
     schedulers: str,
     conditions: Conditions,
     seeds: list[int],
-    target: Target,
+    vmlinux: Path | None,
     out: Output,
 ) -> None:
     axis = axes.chosen_axis(name)
     where = axes.chosen_values(axis, values)
-    names = chosen_schedulers(schedulers or axis.schedulers, target.patched)
     most = axis.conditions(conditions, where[-1]).cpus
     operations = chosen_operations(op or axis.operations, most)
+    # What is wrong is said before a kernel is built.
+    chosen_schedulers(schedulers or axis.schedulers, patched=True)
+    target = find_target(vmlinux)
+    names = chosen_schedulers(schedulers or axis.schedulers, target.patched)
     boots = list(axes.points(axis, where, names, operations, conditions))
     _tell(_measure(target, boots, seeds), out)
 

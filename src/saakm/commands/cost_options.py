@@ -55,7 +55,11 @@ Vmlinux = Annotated[
 ]
 BaselineFile = Annotated[
     Path | None,
-    typer.Option("--baseline", help="Measure what this file has; fail if more than 1 % dearer."),
+    typer.Option(
+        "--baseline",
+        help="Measure what this file has; fail if more than 1 % dearer, in counts and beside SCHED_FIFO; "
+        "if the file is of another kernel, compiler or QEMU, beside SCHED_FIFO only.",
+    ),
 ]
 WriteBaseline = Annotated[Path | None, typer.Option("--write-baseline", help="Write such a file.")]
 Svg = Annotated[Path | None, typer.Option("--svg", help="Draw a picture.")]

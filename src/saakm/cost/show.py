@@ -7,7 +7,7 @@ from rich.bar import Bar
 from rich.console import Console
 from rich.table import Table
 
-from .baseline import TOLERANCE, Change
+from .baseline import FLOOR, Change
 from .goals import Verdict
 from .measure import Row
 from .operations import OPERATIONS
@@ -89,17 +89,20 @@ def _color(row: Row, zero: Row) -> str:
 
 
 def show_changes(changes: list[Change], console: Console) -> None:
-    table = Table(title="against the baseline", title_justify="left")
+    """Of counts, or of ratios."""
+    if not changes:
+        return
+    title = f"ratios to {FLOOR}'s, " if changes[0].is_ratio else ""
+    table = Table(title=f"{title}against the baseline", title_justify="left")
     for column in ("operation", "scheduler", "baseline", "now", "change"):
         table.add_column(column, justify="left" if column[0] in "os" else "right")
     for change in sorted(changes, key=lambda change: -change.part):
-        style = "red" if change.part > TOLERANCE else None
         table.add_row(
             change.operation,
             change.scheduler,
-            f"{change.before:,.0f}",
-            f"{change.now:,.0f}",
+            change.text(change.before),
+            change.text(change.now),
             f"{change.part:+.2%}",
-            style=style,
+            style="red" if change.is_dearer else None,
         )
     console.print(table)
