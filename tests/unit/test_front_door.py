@@ -103,6 +103,22 @@ def test_rust_is_installed_where_it_is_missing_or_too_old(fake, tmp_path, versio
     )
 
 
+def test_a_cargo_that_does_not_run_is_named_and_nothing_installed(fake, tmp_path):
+    """As rustup's, under a HOME that is not the one it was installed with."""
+    rust(fake, "1.80.0")
+    command(fake, "cargo", "echo 'error: rustup could not choose a version' >&2; exit 1")
+    done = front_door(
+        fake,
+        "--help",
+        HOME=str(tmp_path),
+        SAAKM_CACHE=str(tmp_path / "c"),
+        ABSENT="cargo-web ca-certificates",
+    )
+    assert done.returncode == 1 and "saakm: cargo does not run" in done.stderr
+    assert f"{fake}/cargo, with HOME={tmp_path}: error: rustup could not choose" in done.stderr
+    assert "RUSTUP_HOME" in done.stderr and "installing" not in done.stderr
+
+
 @pytest.mark.parametrize("mirror_has_it", [True, False])
 def test_the_kernels_source_is_the_pinned_one_while_the_mirror_has_it(
     fake, tmp_path, mirror_has_it
