@@ -28,6 +28,7 @@ from .commands import (
     test,
     trace,
 )
+from .commands.after_dashes import TakesCommand
 from .errors import SaakmError
 
 app = typer.Typer(
@@ -41,9 +42,9 @@ app = typer.Typer(
 # The order of the help: the main job first.
 app.command()(demo.demo)
 app.command()(new.new)
-app.command()(run.run)
+app.command(cls=TakesCommand)(run.run)
 app.command()(dev.dev)
-app.command()(trace.trace)
+app.command(cls=TakesCommand)(trace.trace)
 app.command()(check.check)
 app.command()(attacks.attacks)
 app.command()(shell.shell)

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +60,8 @@ def test_page_as_written():
         if "--command" in command:
             words = shlex.split(done.stdout)
             assert words[0] == "qemu-system-x86_64" and "check=storm" in done.stdout
-            assert os.path.exists(words[words.index("-initrd") + 1])
+            image = Path(words[words.index("-initrd") + 1])
+            assert image.exists() and paths.CACHE in image.parents  # where clean finds it
 
 
 # module, its mode, the check that finds it -> what it says

@@ -43,6 +43,15 @@ def test_help_names_every_command():
         assert f" {command} " in done.stdout
 
 
+@pytest.mark.parametrize("command", ["run", "trace"])
+def test_options_of_the_command_without_dashes_have_a_hint(command):
+    done = saakm(command, "fifo", "hackbench", "-g", "1")
+    assert done.returncode == 2 and "put -- before the command" in done.stderr
+    done = saakm(command, "fifo", "--nosuch", "--", "hackbench", "-g", "1")
+    assert done.returncode == 2 and "No such option: --nosuch" in done.stderr
+    assert "--" not in done.stderr.partition("--nosuch")[2]
+
+
 @pytest.mark.parametrize(
     ("args", "what"),
     [

@@ -3,8 +3,10 @@ import os
 import socket
 
 import pytest
+from typer.testing import CliRunner
 
 from saakm import paths
+from saakm.cli import app
 from saakm.errors import SaakmError
 from saakm.gdb.running import announce, choose_guest, hold, is_held
 
@@ -32,6 +34,14 @@ def guests(tmp_path, monkeypatch):
 def test_without_a_guest_it_says_how_to_start_one(guests):
     with pytest.raises(SaakmError, match="saakm shell fifo"):
         choose_guest(None)
+
+
+def test_the_list_says_that_it_is_empty(guests):
+    done = CliRunner().invoke(app, ["gdb", "--list"])
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "saakm: no guest runs\n")
+    guests("a")
+    done = CliRunner().invoke(app, ["gdb", "--list"])
+    assert f"{os.getpid()}  base" in done.stdout and done.stderr == ""
 
 
 def test_the_only_guest_is_chosen(guests):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm check: what every policy must do, and what this one promises."""
 
+import hashlib
 import json
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 from functools import partial
@@ -13,13 +15,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from .. import initramfs, kconfig
+from .. import cache, initramfs, kconfig, paths
 from ..check import report
 from ..check import trial as trials
 from ..check.checks import chosen_checks, parse_promises
 from ..check.evaluate import Finding
 from ..check.plan import USUAL, Level, Trial, fits, plan
 from ..errors import SaakmError
+from ..files import replacing
 from ..policies import find_policy
 from ..progress import meter
 from ..topology import parse_topology
@@ -184,7 +187,11 @@ def _the_only(planned: list[Trial], what: str) -> Trial:
 
 
 def _print_command(subject: trials.Subject, planned: list[Trial]) -> None:
-    """Its files stay, for whoever runs it."""
+    """What it boots stays in the cache, one file of each content, for whoever runs it."""
     machine = trials.machine(subject, _the_only(planned, "--command prints one command"))
-    image = initramfs.pack(Path(tempfile.mkdtemp(prefix="saakm-check-")), machine)
+    packed = initramfs.pack(subject.files, machine)
+    digest = hashlib.sha256(packed.read_bytes()).hexdigest()[:16]
+    image = cache.make(paths.CACHE / "programs") / f"check-{digest}.initrd"
+    with replacing(image) as scratch:
+        shutil.copy(packed, scratch)
     print(shlex.join(initramfs.command(machine, image, "stdio")))

@@ -36,8 +36,11 @@ def gdb(
     functions of modules that are not loaded yet.
     """
     if as_list:
-        for guest in running_guests():
-            print(guest)
+        guests = running_guests()
+        for found in guests:
+            print(found)
+        if not guests:
+            print("saakm: no guest runs", file=sys.stderr)
         return
     guest = choose_guest(pid, wait)
     if not batch and not sys.stdin.isatty():
