@@ -19,15 +19,27 @@ _PLAIN_INTERVAL = 15.0  # seconds between lines when stderr is a file or a CI lo
 _WORTH_SAYING = 2.0  # seconds
 # Before so much is done, the pace so far says little about the rest.
 _TELLING_SECONDS, _TELLING_PART = 10.0, 0.02
+# As much of a work as its usual pace weighs against the pace so far: what comes first may be quick.
+_USUAL_PART = 0.05
 # A total is what earlier work took. Past it a bar crawls, and is full only at the end.
 _NEARLY = 0.99
 
 
 class Meter:
-    """What a task reports to: how much is done of how much, and what it does now."""
+    """What a task reports to: how much is done of how much, and what it does now.
 
-    def __init__(self, title: str, total: float | None, bar: Progress | None):
+    `usual_pace`: the seconds that one of `total` takes on an idle machine.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        total: float | None,
+        bar: Progress | None,
+        usual_pace: float | None = None,
+    ):
         self.title, self.total, self.done = title, total, 0.0
+        self._usual_pace = usual_pace
         self._expected = total
         self._bar = bar
         self._task = bar.add_task(title, total=total, left="") if bar else None
@@ -57,15 +69,26 @@ class Meter:
             self._print(f"done in {elapsed:.0f} s")
 
     def left(self) -> str:
+        if not self.total or not self.done:
+            return ""
+        if self._expected is not None and self.done >= self._expected:
+            return "nearly done"
+        seconds = self.seconds_left()
+        return "" if seconds is None else f"about {duration(seconds)} left"
+
+    def seconds_left(self) -> float | None:
         """By the pace since the beginning: that of the last seconds leaps with what is done just now."""
         elapsed = time.monotonic() - self._start
         if not self.total or not self.done:
-            return ""
-        if self.done >= self._expected:
-            return "nearly done"
-        if elapsed < _TELLING_SECONDS and self.done < self.total * _TELLING_PART:
-            return ""
-        return f"about {duration(elapsed / self.done * (self.total - self.done))} left"
+            return None
+        if self._usual_pace is not None:
+            known = self.total * _USUAL_PART
+            pace = (elapsed + known * self._usual_pace) / (self.done + known)
+        elif elapsed < _TELLING_SECONDS and self.done < self.total * _TELLING_PART:
+            return None
+        else:
+            pace = elapsed / self.done
+        return pace * (self.total - self.done)
 
     def _estimate(self) -> str:
         if not self.total:
@@ -85,10 +108,12 @@ _STDERR = Console(stderr=True)
 
 
 @contextmanager
-def meter(title: str, total: float | None = None) -> Iterator[Meter]:
+def meter(
+    title: str, total: float | None = None, usual_pace: float | None = None
+) -> Iterator[Meter]:
     """A bar on a terminal, a line now and then elsewhere. Without a total, no estimate."""
     if not _STDERR.is_terminal:
-        plain = Meter(title, total, None)
+        plain = Meter(title, total, None, usual_pace)
         yield plain
         plain.finish()
         return
@@ -98,6 +123,6 @@ def meter(title: str, total: float | None = None) -> Iterator[Meter]:
     else:
         columns += [TextColumn("{task.completed:.0f}"), TimeElapsedColumn()]
     with Progress(*columns, console=_STDERR, transient=True) as bar:
-        shown = Meter(title, total, bar)
+        shown = Meter(title, total, bar, usual_pace)
         yield shown
         shown.finish()

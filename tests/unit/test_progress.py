@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a bar says of the time that is left."""
 
+import json
+from pathlib import Path
+
 import pytest
 
-from saakm import progress
+from saakm import kernel, progress
 from saakm.progress import Meter, duration
 
 
@@ -72,3 +75,32 @@ def test_durations():
         "2 min",
         "60 min",
     ]
+
+
+RECORDED = json.loads((Path(__file__).parent / "data" / "build-pace.json").read_text())
+
+
+@pytest.mark.parametrize("config", RECORDED)
+def test_the_estimate_of_a_first_build_does_not_double(clock, config):
+    """Two builds as they went on two CPUs, beside other work that grew: steps done each 15 s."""
+    record = RECORDED[config]
+    total, pace = kernel._DEFAULT_STEPS[config], kernel._USUAL_SECONDS[config] / 2
+    meter, said = Meter("building", total, None, pace), []
+    for number, steps in enumerate(record["steps"], start=1):
+        clock.now = number * record["interval"]
+        meter.advance(steps - meter.done)
+        said.append((clock.now, meter.seconds_left()))
+    after_a_minute = [left for now, left in said if now >= 60]
+    assert max(after_a_minute) < 2 * after_a_minute[0]
+    # It ends at the end.
+    (now, left), seconds = said[-1], record["seconds"]
+    assert abs(now + left - seconds) < 0.05 * seconds
+    assert 0.97 * total < meter.done < meter.total
+
+
+def test_what_comes_first_may_be_quick(clock):
+    meter = Meter("building", 2000, None, usual_pace=0.5)
+    clock.now = 10
+    meter.advance(100)
+    # Half of it by what was seen, half by what is usual.
+    assert meter.seconds_left() == pytest.approx(1900 * (0.1 + 0.5) / 2)
