@@ -16,7 +16,8 @@ from pathlib import Path
 from . import cache, paths
 from .errors import SaakmError
 from .files import read_json, write_text
-from .qemu import ONE_THREAD, QEMU, qemu_version, threads_patch_safely
+from .qemu import ONE_THREAD
+from .qemu_program import qemu_program, qemu_version, threads_patch_safely
 
 PROBE_SECONDS = 5.0
 _MEMO = paths.CACHE / "accel.json"
@@ -73,18 +74,8 @@ def _boot(vmlinux: Path) -> tuple[bool, str]:
         return False, "there is no /dev/kvm that this user may open"
     with tempfile.TemporaryDirectory(prefix="saakm-probe-") as scratch:
         console = Path(scratch) / "console"
-        command = [
-            QEMU,
-            "-accel",
-            "kvm",
-            "-cpu",
-            "host",
-            "-m",
-            "512M",
-            "-nodefaults",
-            "-display",
-            "none",
-        ]
+        command = [str(qemu_program()), "-accel", "kvm", "-cpu", "host", "-m", "512M"]
+        command += ["-nodefaults", "-display", "none"]
         command += ["-no-reboot", "-serial", f"file:{console}", "-kernel", str(vmlinux)]
         command += ["-append", "console=ttyS0 earlyprintk=serial panic=-1"]
         started = time.monotonic()

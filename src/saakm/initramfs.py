@@ -22,11 +22,12 @@ from .files import replacing
 from .gdb.running import is_held
 from .kernel import hash_files
 from .process import run_logged, tail
+from .qemu_program import qemu_program
 from .splats import last_words
 from .topology import Topology
 
-_QEMU = "qemu-system-x86_64 -M q35 -cpu max -accel tcg"
-_QEMU += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
+_MACHINE = "-M q35 -cpu max -accel tcg"
+_MACHINE += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
 _CFLAGS = ["-O2", "-Wall", "-Werror", f"-I{paths.INCLUDE}"]
 _POLL_SECONDS = 0.2
 _running: set[subprocess.Popen] = set()
@@ -136,7 +137,7 @@ def end_all() -> None:
 
 def command(machine: Machine, image: Path, serial: str) -> list[str]:
     """`serial`: where the console goes, as QEMU spells it."""
-    words = [*_QEMU.split(), "-icount", f"shift={machine.shift},sleep=off"]
+    words = [str(qemu_program()), *_MACHINE.split(), "-icount", f"shift={machine.shift},sleep=off"]
     words += ["-m", str(machine.memory), "-seed", str(machine.seed)]
     if machine.topology:
         # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.

@@ -6,7 +6,6 @@ is replaced, because that spends most of the boot in udev.
 """
 
 import functools
-import re
 import shlex
 import shutil
 import subprocess
@@ -17,14 +16,11 @@ from pathlib import Path
 from . import monitor, paths
 from .errors import SaakmError
 from .initramfs import compile_static
+from .qemu_program import qemu_program, threads_patch_safely
 from .topology import Topology, parse_topology
 
-QEMU = "qemu-system-x86_64"
 # Emulates the CPUs by turns, as QEMU spells it.
 ONE_THREAD = "tcg,thread=single"
-# Before 8.1 a CPU could keep running kernel code that another one had just replaced
-# (it meets an int3 that is no longer there, and oopses), if each has its own thread.
-_PATCHES_SAFELY = (8, 1)
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,15 @@ def _own_options(machine: Machine, exchange: Path) -> list[str]:
 def _virtme_command(machine: Machine, vmlinux: Path, options: list[str]) -> list[str]:
     # Called as a module: the package's scripts need not be on PATH.
     run = [sys.executable, "-m", "virtme.commands.run", "--kimg", str(vmlinux), "--mods", "none"]
-    run += ["--memory", machine.memory, "--force-9p", "--disable-monitor", "--disable-microvm"]
+    run += [
+        "--qemu-bin",
+        str(qemu_program()),
+        "--memory",
+        machine.memory,
+        "--force-9p",
+        "--disable-monitor",
+        "--disable-microvm",
+    ]
     if machine.accel != "kvm":
         run += ["--disable-kvm"]
     run += ["--dry-run", "--show-command", "--qemu-opts", *options]
@@ -131,18 +135,3 @@ def emulation_arguments(machine: Machine) -> list[str]:
 def _host_tsc_khz() -> str:
     program = compile_static(paths.GUEST_FILES / "tsc_khz.c")
     return subprocess.run([program], capture_output=True, text=True, check=True).stdout.strip()
-
-
-def threads_patch_safely() -> bool:
-    """Whether the guest may patch its code while its CPUs run in a thread each."""
-    version = re.match(r"(\d+)\.(\d+)", qemu_version() or "")
-    return bool(version) and tuple(map(int, version.groups())) >= _PATCHES_SAFELY
-
-
-@functools.cache
-def qemu_version() -> str | None:
-    try:
-        done = subprocess.run([QEMU, "--version"], capture_output=True, text=True)
-    except FileNotFoundError:
-        return None
-    return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")

@@ -20,7 +20,8 @@ from saakm.bench.packages import ensure
 from saakm.locks import locked
 from saakm.process import run_logged, tail
 from saakm.progress import meter
-from saakm.qemu import QEMU, Machine, emulation_arguments
+from saakm.qemu import Machine, emulation_arguments
+from saakm.qemu_program import qemu_program
 
 SUITE = "bookworm"
 # A minimal system, and what building modules takes.
@@ -119,18 +120,8 @@ class Debian:
         arguments += ["rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=mmap"]
         arguments += [] if accel == "kvm" else emulation_arguments(machine)
         share = f"local,id=root,path={self.root},security_model=none,multidevs=remap"
-        command = [
-            "setpriv",
-            "--pdeathsig",
-            "KILL",
-            QEMU,
-            "-M",
-            "q35",
-            "-accel",
-            accel,
-            "-smp",
-            "2",
-        ]
+        command = ["setpriv", "--pdeathsig", "KILL", str(qemu_program()), "-M", "q35"]
+        command += ["-accel", accel, "-smp", "2"]
         command += ["-cpu", "host" if accel == "kvm" else "max", "-m", "1G", "-no-reboot"]
         command += ["-nodefaults", "-display", "none", "-serial", f"file:{self._console}"]
         command += ["-fsdev", share, "-device", "virtio-9p-pci,fsdev=root,mount_tag=root"]

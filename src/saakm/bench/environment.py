@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from .. import paths
-from ..qemu import qemu_version
+from ..qemu_program import qemu_version
 from .store import ENVIRONMENT, Record
 
 

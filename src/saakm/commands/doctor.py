@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import accel, cache, paths, pinned, source
-from ..qemu import qemu_version
+from ..errors import SaakmError
+from ..qemu_program import find_qemu
 
 _DISK_GB = 12  # source, two kernel builds, compiler cache
 _MEMORY_GB = 4  # a debug guest of 2 GB, and the link of vmlinux
@@ -33,7 +34,12 @@ class Finding:
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False) -> None:
-    """Show what is missing on this machine and how to get it."""
+    """Show what is missing on this machine and how to get it; and which QEMU runs guests, and why.
+
+    Debian 12's own QEMU has faults that later ones have not: where it can be had, a newer one from
+    Debian's backports is unpacked in the cache, beside it, when the first guest boots.
+    SAAKM_QEMU=system takes the machine's own, SAAKM_QEMU=PATH another.
+    """
     findings = [*_packages(), _source(), _cache(), _disk(), _memory(), _qemu(), _kvm()]
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
@@ -150,13 +156,13 @@ def _memory() -> Finding:
 
 
 def _qemu() -> Finding:
-    version = qemu_version()
-    return Finding(
-        "qemu",
-        bool(version),
-        version or "missing",
-        "" if version else "apt-get install qemu-system-x86",
-    )
+    try:
+        qemu = find_qemu(may_fetch=False)
+    except SaakmError as error:
+        return Finding("qemu", False, f"{error.what}: {error.why}", error.next_step)
+    if not qemu:
+        return Finding("qemu", False, "missing", "apt-get install qemu-system-x86")
+    return Finding("qemu", True, f"{qemu.version}, {qemu.program}: {qemu.why}")
 
 
 def _kvm() -> Finding:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import cache, paths
 from ..files import write_text
-from ..qemu import qemu_version
+from ..qemu_program import qemu_version
 
 _GREEN = paths.CACHE / "tests" / "green"
 

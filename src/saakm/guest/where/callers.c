@@ -165,8 +165,8 @@ static void watch_call(struct qemu_plugin_insn *insn, accessed_cb cb)
 
 void watch_calls(struct qemu_plugin_insn *insn)
 {
-	const uint8_t *bytes = qemu_plugin_insn_data(insn);
-	size_t size = qemu_plugin_insn_size(insn), i = 0;
+	uint8_t bytes[MOST_BYTES];
+	size_t size = bytes_of(insn, bytes), i = 0;
 
 	while (i + 1 < size && is_prefix(bytes[i]))
 		i++;

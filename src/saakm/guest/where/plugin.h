@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Of qemu-plugin.h, version 1 of the interface: Debian does not package it. */
+/*
+ * Of qemu-plugin.h, which Debian does not package: what is the same in version 1 of the
+ * interface (QEMU 7.2) and in versions 2 to 4 (QEMU 9.0 to 10.0), but for what is said here.
+ */
 #ifndef PLUGIN_H
 #define PLUGIN_H
 
@@ -13,7 +16,13 @@ typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
-struct qemu_info_t;
+struct qemu_info_t {	/* its beginning */
+	const char *target_name;
+	struct {
+		int min;
+		int cur;
+	} version;
+};
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
 
@@ -36,7 +45,16 @@ bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *bytes, size_t size);
+/* What goes by that name up to version 2. */
+const void *older_insn_data(const struct qemu_plugin_insn *insn) __asm__("qemu_plugin_insn_data");
+/* New in version 2: by this we know which QEMU loads us. */
+int qemu_plugin_num_vcpus(void) __attribute__((weak));
+
+#define MOST_BYTES 15	/* of an instruction */
+
+extern int interface;	/* the version that is spoken */
+size_t bytes_of(const struct qemu_plugin_insn *insn, uint8_t bytes[MOST_BYTES]);
 
 #endif

@@ -21,6 +21,7 @@
 #include "plugin.h"
 
 EXPORTED int qemu_plugin_version = 1;
+int interface;
 
 #define KERNEL (1ull << 63)
 
@@ -122,10 +123,10 @@ static void stopped(unsigned int cpu, void *data)
 static uint32_t nop_of(const struct qemu_plugin_insn *insn)
 {
 	static const uint8_t opcode[] = { 0x0f, 0x1f, 0x84, 0x00 };
-	const uint8_t *bytes = qemu_plugin_insn_data(insn);
+	uint8_t bytes[MOST_BYTES];
 	uint32_t displacement;
 
-	if (qemu_plugin_insn_size(insn) != 8 || memcmp(bytes, opcode, sizeof(opcode)))
+	if (bytes_of(insn, bytes) != 8 || memcmp(bytes, opcode, sizeof(opcode)))
 		return 0;
 	memcpy(&displacement, bytes + sizeof(opcode), sizeof(displacement));
 	return displacement;
@@ -151,6 +152,16 @@ static void watch(struct qemu_plugin_insn *insn)
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS, place);
 	if (place)
 		watch_calls(insn);
+}
+
+size_t bytes_of(const struct qemu_plugin_insn *insn, uint8_t bytes[MOST_BYTES])
+{
+	size_t size = qemu_plugin_insn_size(insn);
+
+	if (interface >= 3)
+		return qemu_plugin_insn_data(insn, bytes, size);
+	memcpy(bytes, older_insn_data(insn), size);
+	return size;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -187,10 +198,16 @@ static void install(qemu_plugin_id_t id)
 	qemu_plugin_register_atexit_cb(id, ended, NULL);
 }
 
+/* Before QEMU reads the number: 7.2 takes 1 at most, 9.0 and later take no less than 2. */
+__attribute__((constructor)) static void choose_version(void)
+{
+	qemu_plugin_version = qemu_plugin_num_vcpus ? 2 : 1;
+}
+
 EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info,
 				 int argc, char **argv)
 {
-	(void)info;
+	interface = info->version.cur;
 	for (int i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "out=", 4))
 			out = strdup(argv[i] + 4);
