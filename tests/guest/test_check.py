@@ -64,7 +64,7 @@ def test_page_as_written():
             assert image.exists() and paths.CACHE in image.parents  # where clean finds it
 
 
-# module, its mode, the check that finds it -> what it says
+# module, its mode if it has several, the check that finds it -> what it says
 WRONG = [
     (
         "misuser",
@@ -75,7 +75,19 @@ WRONG = [
     ("misuser", "prepare_forbidden", "affinity", r"ejected \(refused-placement\).*may not use"),
     ("liar", "sleepy", "wakeups", r"was woken, is READY on CPU \d and does not run"),
     ("liar", "hoards", "work-conservation", r"a CPU idled for [\d.]+ ms while thread \d+ waited"),
-    ("liar", "starves", "no-starvation", r"did not run for \d{3} ms"),
+    (
+        "liar",
+        "starves",
+        "no-starvation",
+        r"did not run for \d{3} ms; on CPU 1 were 6 threads that never sleep",
+    ),
+    (
+        "sbf",
+        "",
+        "no-starvation",
+        r"^thread \d+ \(nice 0\), which never sleeps, did not run for [5-7]\d\d ms; "
+        r"on CPU 1 were 2 threads that never sleep, and 6 that fill it with short bursts$",
+    ),
     ("liar", "unfair", "fairness", r"of 600 ms on one CPU 3 equal threads got"),
     ("liar", "leaks", "leaks", r"more objects in kmalloc-128 .*must be freed in terminate"),
 ]
@@ -87,15 +99,40 @@ def at_once(run, items):
         return list(pool.map(run, items))
 
 
-@pytest.mark.limit(1800)
-def test_wrong_policies_fail_in_the_right_place():
+def parameters(mode):
+    return ["--param", f"mode={mode}"] if mode else []
+
+
+@pytest.fixture(scope="module")
+def failures():
+    """The failing row of each wrong policy, and its words."""
+
     def run(wrong):
         module, mode, name, _ = wrong
-        return failure(module, "--only", name, "--param", f"mode={mode}", "--seed", "2")
+        return failure(module, "--only", name, "--seed", "2", *parameters(mode))
 
-    for (module, mode, name, words), (row, said) in zip(WRONG, at_once(run, WRONG)):
+    return at_once(run, WRONG)
+
+
+def test_wrong_policies_fail_in_the_right_place(failures):
+    for (module, mode, name, words), (row, said) in zip(WRONG, failures):
         assert re.search(words, said), f"{module} {mode}: {said}"
-        assert row["command"].endswith(f"--only {name} --seed 2 --param mode={mode}")
+        assert row["command"].endswith(shlex.join([name, "--seed", "2", *parameters(mode)]))
+
+
+def test_looks_that_saw_a_thread_wait_are_no_more_than_all_looks(failures):
+    """Several threads wait at a time: each look counts once."""
+    (words,) = next(row["tried"] for row, _ in failures if row["check"] == "work-conservation")
+    looks, waiting = map(int, re.search(r"of (\d+) looks (\d+) saw a thread wait", words).groups())
+    assert 20 < waiting <= looks, words
+
+
+@pytest.mark.long
+@pytest.mark.limit(1800)
+def test_shortest_burst_first_fails_by_its_promise_alone():
+    """What every policy must do, it does."""
+    row, _ = failure("sbf", "--quick")
+    assert row["check"] == "no-starvation"
 
 
 def test_same_seed_same_failure():

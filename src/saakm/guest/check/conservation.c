@@ -51,12 +51,12 @@ void check_conservation(void)
 	longest_us = parameter("longest_us");
 	tried("%u threads that run, sleep and fork on %d CPUs for %ld ms; of %ld looks %ld saw a "
 	      "thread wait; a CPU idled beside it for %ld us at most", crowd->nr, nr_cpus(), ms,
-	      parameter("samples"), parameter("threads_seen"), longest_us);
+	      parameter("samples"), parameter("samples_waiting"), longest_us);
 	refuse_ejected();
 	if (longest_us > LIMIT_US)
 		fail("a CPU idled for %.1f ms while thread %ld waited that may run there; "
 		     "%d ms are two ticks", longest_us / 1e3, parameter("longest_pid"), LIMIT_US / 1000);
-	if (!parameter("threads_seen"))
+	if (!parameter("samples_waiting"))
 		fail("no thread ever waited: this says nothing");
 	crowd_end();
 	remove_module("oracle");

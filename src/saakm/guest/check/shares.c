@@ -9,7 +9,8 @@
 
 struct wanter {
 	int nice;
-	bool naps;
+	unsigned int nap_us;		/* after each burst; 0: it never sleeps */
+	unsigned int burst;		/* turns of an empty loop, some 2 ns each */
 	pid_t pid;
 	volatile uint64_t used_ns, seen_ns, gap_ns;
 	uint64_t before_ns;
@@ -32,14 +33,14 @@ static void want(struct wanter *w, uint32_t policy)
 	while (!shared->go)
 		sleep_us(500);
 	while (1) {
-		spin(5000);
+		spin(w->burst ?: 5000);
 		now = now_ns(CLOCK_MONOTONIC);
 		if (now - w->seen_ns > w->gap_ns)
 			w->gap_ns = now - w->seen_ns;
 		w->seen_ns = now;
 		w->used_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-		if (w->naps)
-			sleep_us(4000);
+		if (w->nap_us)
+			sleep_us(w->nap_us);
 	}
 }
 
@@ -127,32 +128,46 @@ void check_weights(void)
 	}
 }
 
-static void refuse_starved(const struct wanter *w)
+static uint64_t longest_wait_ms(const struct wanter *w)
 {
 	uint64_t waits = now_ns(CLOCK_MONOTONIC) - w->seen_ns;
-	uint64_t gap_ms = (waits > w->gap_ns ? waits : w->gap_ns) / NS_PER_MS;
 
-	if (gap_ms > STARVED_MS)
-		fail("thread %d (nice %d) did not run for %llu ms, while 7 others wanted CPU %d too",
-		     w->pid, w->nice, (unsigned long long)gap_ms, scratch_cpu());
+	return (waits > w->gap_ns ? waits : w->gap_ns) / NS_PER_MS;
 }
+
+static void refuse_starved(const struct wanter *wanters, int nr, const char *load)
+{
+	uint64_t longest_ms = 0;
+
+	start(wanters, nr);
+	sleep_ms(scaled(700));
+	for (int i = 0; i < nr; i++) {
+		struct wanter *w = &shared->wanters[i];
+		uint64_t ms = longest_wait_ms(w);
+
+		longest_ms = ms > longest_ms ? ms : longest_ms;
+		if (ms > STARVED_MS)
+			fail("thread %d (nice %d), which %s, did not run for %llu ms; on CPU %d were %s",
+			     w->pid, w->nice, w->nap_us ? "sleeps now and then" : "never sleeps",
+			     (unsigned long long)ms, scratch_cpu(), load);
+	}
+	end(nr);
+	tried("on one CPU %s: the longest wait was %llu ms", load, (unsigned long long)longest_ms);
+}
+
+#define NAPS { .nap_us = 4000 }
+/* Each wants a third of the CPU and more, so that one is always READY. */
+#define SHORT { .burst = 50000, .nap_us = 150 }
 
 void check_starvation(void)
 {
-	static const struct wanter crowd[8] = {
-		{}, {}, {}, {}, {}, { .nice = 10 }, { .naps = true }, { .naps = true },
+	static const struct wanter hogs[] = {
+		{}, {}, {}, {}, {}, { .nice = 10 }, NAPS, NAPS,
 	};
-	uint64_t longest_ns = 0;
+	static const struct wanter bursts[] = {
+		{}, {}, SHORT, SHORT, SHORT, SHORT, SHORT, SHORT,
+	};
 
-	start(crowd, 8);
-	sleep_ms(scaled(900));
-	for (int i = 0; i < 8; i++) {
-		struct wanter *w = &shared->wanters[i];
-
-		refuse_starved(w);
-		longest_ns = w->gap_ns > longest_ns ? w->gap_ns : longest_ns;
-	}
-	end(8);
-	tried("6 threads that never sleep, one of them of nice 10, and 2 that nap, on one CPU: "
-	      "the longest wait was %llu ms", (unsigned long long)(longest_ns / NS_PER_MS));
+	refuse_starved(hogs, 8, "6 threads that never sleep, one of them of nice 10, and 2 that nap");
+	refuse_starved(bursts, 8, "2 threads that never sleep, and 6 that fill it with short bursts");
 }

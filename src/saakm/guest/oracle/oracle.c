@@ -4,6 +4,7 @@
  * policy could run there. Knows nothing of the policy but its name.
  *
  * longest_us: how long that lasted at most, for one and the same thread.
+ * samples: looks; of these `samples_waiting` saw a READY thread.
  */
 #include <linux/hrtimer.h>
 #include <linux/module.h>
@@ -18,8 +19,8 @@ static unsigned int longest_us;
 module_param(longest_us, uint, 0644);
 static unsigned int samples;
 module_param(samples, uint, 0444);
-static unsigned int threads_seen;
-module_param(threads_seen, uint, 0444);
+static unsigned int samples_waiting;
+module_param(samples_waiting, uint, 0444);
 static int longest_pid;
 module_param(longest_pid, int, 0444);
 
@@ -45,15 +46,15 @@ static bool of_policy(struct task_struct *p)
 	return its && !strcmp(its->name, policy);
 }
 
-static void look_at_thread(struct task_struct *p, u64 now_ns)
+/* Does it wait? */
+static bool look_at_thread(struct task_struct *p, u64 now_ns)
 {
 	u64 ready_ns = READ_ONCE(p->saakm.since_ns);
 	u64 both_ns;
 	int cpu;
 
 	if (!of_policy(p) || READ_ONCE(p->saakm.state) != SAAKM_READY || p->migration_disabled)
-		return;
-	threads_seen++;
+		return false;
 	for_each_cpu(cpu, p->cpus_ptr) {
 		if (!idle_since_ns[cpu])
 			continue;
@@ -63,19 +64,22 @@ static void look_at_thread(struct task_struct *p, u64 now_ns)
 		longest_us = div_u64(now_ns - both_ns, NSEC_PER_USEC);
 		longest_pid = p->pid;
 	}
+	return true;
 }
 
 static enum hrtimer_restart look(struct hrtimer *unused)
 {
 	struct task_struct *group, *p;
 	u64 now_ns = local_clock();
+	bool waiting = false;
 
 	rcu_read_lock();
 	look_at_cpus(now_ns);
 	for_each_process_thread(group, p)
-		look_at_thread(p, now_ns);
+		waiting |= look_at_thread(p, now_ns);
 	rcu_read_unlock();
 	samples++;
+	samples_waiting += waiting;
 	hrtimer_forward_now(&timer, ns_to_ktime(TICK_NSEC));
 	return HRTIMER_RESTART;
 }
