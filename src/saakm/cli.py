@@ -20,6 +20,7 @@ from .commands import (
     docs,
     doctor,
     gdb,
+    lint,
     new,
     package,
     report,
@@ -50,6 +51,7 @@ app.command()(attacks.attacks)
 app.command()(shell.shell)
 app.command()(gdb.gdb)
 app.command()(build.build)
+app.command()(lint.lint)
 app.command(context_settings=test.CONTEXT)(test.test)
 app.command()(cost.cost)
 app.command()(bench.bench)

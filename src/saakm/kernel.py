@@ -78,11 +78,8 @@ def build_kernel(config: str, kernel_source: Path | None = None, jobs: int | Non
         key, tree = source.copied_tree(kernel_source)
     else:
         key, tree = source.default_tree()
-    build = paths.BUILD / f"{key}-{config}"
-    cache.make(build)
-    code = [f for f in paths.LINUX.rglob("*") if f.is_file() and paths.CONFIGS not in f.parents]
-    inputs = hash_files([*code, *files], paths.LINUX, key, config)
-    kernel = Kernel(config, build, inputs)
+    kernel = _kernel(key, config, files)
+    build, inputs = cache.make(kernel.build), kernel.inputs
     stamp = build / "saakm.stamp"
     # Of a user's own tree we cannot know cheaply whether it changed: ask make.
     if not kernel_source and is_fresh(stamp, inputs, kernel.vmlinux):
@@ -99,6 +96,21 @@ def build_kernel(config: str, kernel_source: Path | None = None, jobs: int | Non
         _make(tree, build, config, jobs)
         write_stamp(stamp, inputs, kernel.vmlinux)
     return kernel
+
+
+def find_kernel(config: str) -> Kernel | None:
+    """The kernel if it is built of the checkout as it stands now; builds nothing."""
+    if not (tree := source.find_tree()):
+        return None
+    kernel = _kernel(tree.parent.name, config, kconfig.fragments(config))
+    fresh = is_fresh(kernel.build / "saakm.stamp", kernel.inputs, kernel.vmlinux)
+    return kernel if fresh else None
+
+
+def _kernel(key: str, config: str, files: list[Path]) -> Kernel:
+    code = [f for f in paths.LINUX.rglob("*") if f.is_file() and paths.CONFIGS not in f.parents]
+    inputs = hash_files([*code, *files], paths.LINUX, key, config)
+    return Kernel(config, paths.BUILD / f"{key}-{config}", inputs)
 
 
 def _read(path: Path) -> str:

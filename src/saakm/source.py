@@ -44,6 +44,14 @@ def default_tree() -> tuple[str, Path]:
     return key, tree
 
 
+def find_tree() -> Path | None:
+    """Debian's source if it is unpacked; unpacks nothing."""
+    if not TARBALL.exists():
+        return None
+    tree = paths.TREES / pinned.verified_hash(TARBALL)[:12] / "linux"
+    return tree if (tree.parent / "unpacked").exists() else None
+
+
 def _unpack_if_needed(tree: Path, unpacked: Path) -> None:
     # Without the notes nobody knows which files are Linux's.
     if unpacked.exists() and not notes_are_damaged(tree):

@@ -16,8 +16,8 @@ from ..locks import is_locked
 
 # What the workshop makes in its cache, as ./saakm has it, too.
 _OURS = re.compile(
-    r"venv-.{12}(\.lock)?|accel\.json|build|cargo|ccache|debian|debian-.*\.tar|docs|guests|logs|peers"
-    r"|programs|qemu|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
+    r"venv-.{12}(\.lock)?|accel\.json|build|cargo|ccache|debian|debian-.*\.tar|docs|guests|lint|logs"
+    r"|peers|programs|qemu|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
 )
 
 

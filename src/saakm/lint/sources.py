@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Checkers of Python, Rust and shell: they need no kernel."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .. import cache, paths
+from ..locks import locked
+from .checker import Checker, Skipped, complaint_of
+
+# What keeps a checker quick the next time.
+CACHE = paths.CACHE / "lint"
+# Scripts that another one sources or runs by `sh` have no first line; they say it to shellcheck.
+_SHELL = re.compile(rb"\A#! ?\S*(/|/env )(ba|da)?sh\b|^# shellcheck shell=", re.M)
+_HEAD = 300  # bytes in which it must stand
+_NOT_OURS = {".git", "target", "results", "packages", "__pycache__"}
+
+
+def _ruff(root: Path) -> str:
+    return complaint_of([*_ruff_command(), "check", "--quiet", "."], root)
+
+
+def _format(root: Path) -> str:
+    return complaint_of([*_ruff_command(), "format", "--check", "--quiet", "--diff", "."], root)
+
+
+def _ruff_command() -> list[str]:
+    return [sys.executable, "-m", "ruff", f"--config=cache-dir='{CACHE / 'ruff'}'"]
+
+
+def _mypy(root: Path) -> str:
+    # Its cache is one data base: a second mypy would wait for it and give up.
+    with locked(CACHE / "mypy.lock"):
+        command = [sys.executable, "-m", "mypy", "--no-error-summary"]
+        return complaint_of([*command, f"--cache-dir={CACHE / 'mypy'}"], root)
+
+
+def _clippy(root: Path) -> str:
+    _refuse_without("cargo-clippy", "rust-web-clippy", "clippy")
+    return _cargo(root, "clippy", "--locked", "--quiet", "--all-targets", "--", "-D", "warnings")
+
+
+def _rustfmt(root: Path) -> str:
+    _refuse_without("rustfmt", "rustfmt-web", "rustfmt")
+    return _cargo(root, "fmt", "--check")
+
+
+def _cargo_test(root: Path) -> str:
+    # The program under test is one file for all checkouts that share the cache.
+    with locked(CACHE / "cargo.lock"):
+        return _cargo(root, "test", "--locked", "--quiet")
+
+
+def _cargo(root: Path, *arguments: str) -> str:
+    return complaint_of(
+        ["cargo", *arguments], root / "saakmctl", CARGO_TARGET_DIR=str(cache.make(paths.CARGO))
+    )
+
+
+def _refuse_without(program: str, package: str, component: str) -> None:
+    """With rustup the program is always there, and says only when it runs that it is not."""
+    try:
+        there = not subprocess.run([program, "--version"], capture_output=True).returncode
+    except FileNotFoundError:
+        there = False
+    if not there:
+        raise Skipped(
+            f"{program} does not run; apt-get install {package}, or rustup component add {component}"
+        )
+
+
+def shell_scripts(root: Path) -> Iterator[Path]:
+    for directory, below, files in os.walk(root):
+        below[:] = sorted(set(below) - _NOT_OURS)
+        for file in (Path(directory, name) for name in sorted(files)):
+            if file.is_file() and not file.is_symlink() and file.suffix not in (".md", ".py"):
+                with file.open("rb") as opened:
+                    if _SHELL.search(opened.read(_HEAD)):
+                        yield file
+
+
+def _shellcheck(root: Path) -> str:
+    scripts = [str(script.relative_to(root)) for script in shell_scripts(root)]
+    return complaint_of(["shellcheck", "--color=never", *scripts], root)
+
+
+# The slow ones first: the others fit in beside them.
+CHECKERS = (
+    Checker("clippy", _clippy),
+    Checker("cargo-test", _cargo_test),
+    Checker("shellcheck", _shellcheck),
+    Checker("ruff", _ruff),
+    Checker("format", _format),
+    Checker("rustfmt", _rustfmt),
+)
