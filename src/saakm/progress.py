@@ -11,6 +11,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
@@ -42,7 +43,7 @@ class Meter:
         self._usual_pace = usual_pace
         self._expected = total
         self._bar = bar
-        self._task = bar.add_task(title, total=total, left="") if bar else None
+        self._task = bar.add_task(title, total=total, left="") if bar else TaskID(0)
         self._start = time.monotonic()
         self._said = self._start
 

@@ -172,7 +172,7 @@ def _version(packages: list[Path]) -> str:
 def _boots(program: Path) -> bool:
     """As far as its firmware: without a library, a module or a file it does not."""
     machine = "-M q35 -accel tcg -nic none -display none -S -monitor stdio"
-    command = [program, *machine.split()]
+    command = [str(program), *machine.split()]
     try:
         done = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=120)
     except (OSError, subprocess.TimeoutExpired):

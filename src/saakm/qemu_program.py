@@ -131,4 +131,4 @@ def qemu_version() -> str | None:
 def threads_patch_safely() -> bool:
     """Whether the guest may patch its code while its CPUs run in a thread each."""
     qemu = find_qemu()
-    return bool(qemu) and qemu.patches_safely
+    return qemu is not None and qemu.patches_safely

@@ -82,20 +82,22 @@ RECORDED = json.loads((Path(__file__).parent / "data" / "build-pace.json").read_
 
 @pytest.mark.parametrize("config", RECORDED)
 def test_the_estimate_of_a_first_build_does_not_double(clock, config):
-    """Two builds as they went on two CPUs, beside other work that grew: steps done each 15 s."""
+    """Two builds as they went on two CPUs, beside other work that grew: seconds at each 25th step."""
     record = RECORDED[config]
-    total, pace = kernel._DEFAULT_STEPS[config], kernel._USUAL_SECONDS[config] / 2
-    meter, said = Meter("building", total, None, pace), []
-    for number, steps in enumerate(record["steps"], start=1):
-        clock.now = number * record["interval"]
-        meter.advance(steps - meter.done)
-        said.append((clock.now, meter.seconds_left()))
+    meter = Meter(
+        "building", kernel._DEFAULT_STEPS[config], None, kernel._USUAL_SECONDS[config] / 2
+    )
+    said = []
+    for seconds in record["at"]:
+        clock.now = seconds
+        meter.advance(25)
+        said.append((seconds, meter.seconds_left()))
     after_a_minute = [left for now, left in said if now >= 60]
     assert max(after_a_minute) < 2 * after_a_minute[0]
-    # It ends at the end.
-    (now, left), seconds = said[-1], record["seconds"]
-    assert abs(now + left - seconds) < 0.05 * seconds
-    assert 0.97 * total < meter.done < meter.total
+    now, left = said[-1]
+    assert abs(now + left - record["seconds"]) < 0.05 * record["seconds"]
+    # And the bar is full at the end.
+    assert record["steps"] == pytest.approx(kernel._DEFAULT_STEPS[config], rel=0.01)
 
 
 def test_what_comes_first_may_be_quick(clock):

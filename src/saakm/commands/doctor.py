@@ -162,7 +162,7 @@ def _qemu() -> Finding:
         return Finding("qemu", False, f"{error.what}: {error.why}", error.next_step)
     if not qemu:
         return Finding("qemu", False, "missing", "apt-get install qemu-system-x86")
-    return Finding("qemu", True, f"{qemu.version}, {qemu.program}: {qemu.why}")
+    return Finding("qemu", True, f"{qemu.version}: {qemu.why} ({qemu.program})")
 
 
 def _kvm() -> Finding:
