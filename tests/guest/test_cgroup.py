@@ -39,7 +39,7 @@ def _start(guest, where: str, name: str) -> None:
     """A sleeper in a cgroup; /tmp/NAME has its pid."""
     run_ok(
         guest,
-        f"sh -c 'echo $$ >{ROOT}/{where}/cgroup.procs; exec sleep 1000' & echo $! >/tmp/{name}",
+        f"sh -c 'echo $$ >{ROOT}/{where}/cgroup.procs; exec sleep infinity' & echo $! >/tmp/{name}",
     )
     until(lambda: "sleep" in run_ok(guest, f"cat /proc/$(cat /tmp/{name})/comm"), 10, "the sleeper")
 

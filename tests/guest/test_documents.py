@@ -34,7 +34,7 @@ def test_commands_for_the_target(guest, page, another_fifo):
     """In the order of the page, in a directory with a Makefile and the module, beside a process."""
     (module,) = build_modules(guest.kernel, sources=[another_fifo])
     run_ok(guest, f"mkdir {HERE} && cp {module} {HERE} && echo 'all:' >{HERE}/Makefile && "
-                  "mkdir -p /sys/fs/cgroup/batch && { sleep 1000 & echo $! >/tmp/pid; }")  # fmt: skip
+                  "mkdir -p /sys/fs/cgroup/batch && { sleep infinity & echo $! >/tmp/pid; }")  # fmt: skip
     run_ok(guest, "[ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgroup; "
                   "echo +cpu >/sys/fs/cgroup/cgroup.subtree_control; mkdir -p /sys/fs/cgroup/batch")  # fmt: skip
     settings = f"cd {HERE}; export SAAKM_POLICIES={guest.kernel.modules} PID=$(cat /tmp/pid)"

@@ -123,7 +123,7 @@ def _make_fault(guest, program, mode: str) -> Exit:
     if "stall" in kind:
         parameters.append("timeout_ms=1000")
     if mode == "schedule_foreign":
-        run_ok(guest, "saakmctl exec rr -- sleep 1000 & echo $! >/tmp/foreign")
+        run_ok(guest, "saakmctl exec rr -- sleep infinity & echo $! >/tmp/foreign")
         until(
             lambda: "rr" in run_ok(guest, "cat /proc/$(cat /tmp/foreign)/saakm"), 10, "rr's sleep"
         )

@@ -47,7 +47,7 @@ def test_load_without_memory_at_every_place(guest, program, tally, failing, poli
 def test_replacement_without_memory(guest, program, failing):
     """It happens, or it does not; the threads are somewhere, and all of them go on."""
     load_policy(guest, "heir")
-    run_ok(guest, "for i in 1 2 3 4 5; do saakmctl exec heir -- sleep 1000 & done; sleep 0.5")
+    run_ok(guest, "for i in 1 2 3 4 5; do saakmctl exec heir -- sleep infinity & done; sleep 0.5")
     file = module_file(guest.kernel, "heir").with_name("heir2.ko")
     # Ends after the first success: there is nothing left to be replaced.
     guest.run(f"{program('failnth')} 10 load {file} heir2 'replaces=heir name=heir2'", timeout=110)

@@ -59,7 +59,7 @@ def test_pause_of_a_thousand_threads(guest, program):
     run_ok(
         guest,
         f"""
-        saakmctl exec heir -- sh -c 'for i in $(seq 1000); do sleep 1000 & done; sleep 1000' &
+        saakmctl exec heir -- sh -c 'for i in $(seq 1000); do sleep infinity & done; sleep infinity' &
         until [ $(awk '$2 == "heir" {{ print $6 }}' /proc/saakm/policies) -ge 1000 ]; do sleep 0.2; done
         {insert}
         """,
@@ -90,7 +90,7 @@ def test_who_asks_for_the_old_one_gets_the_new_one(guest, program):
     """By id: a script may have remembered it."""
     old = load_policy(guest, "heir")
     run_ok(guest, f"insmod {_heir2(guest)} replaces=heir name=heir2")
-    run_ok(guest, f"saakmctl exec {old} -- sleep 1000 & echo $! >/tmp/pid")
+    run_ok(guest, f"saakmctl exec {old} -- sleep infinity & echo $! >/tmp/pid")
     until(
         lambda: "name heir2" in run_ok(guest, "cat /proc/$(cat /tmp/pid)/saakm"),
         10,
