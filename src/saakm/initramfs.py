@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from .errors import GuestDied, GuestHung
 from .files import replacing
 from .gdb.running import is_held
 from .kernel import hash_files
+from .patience import Patience
 from .process import run_logged, tail
 from .qemu_program import qemu_program
 from .splats import last_words
@@ -178,18 +178,18 @@ def _follow(
     directory: Path | None,
 ) -> None:
     """Until QEMU ends; hands over each whole line of the console as it comes."""
-    deadline, seen, ended = time.monotonic() + timeout, 0, False
+    clock, deadline, seen, ended = Patience(child.pid), timeout, 0, False
     while not ended:
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(_POLL_SECONDS)
             ended = True
         if directory and is_held(directory):
-            deadline = time.monotonic() + timeout
-        if not ended and time.monotonic() > deadline:
+            deadline = clock.spent() + timeout
+        if not ended and clock.spent() > deadline:
             raise GuestHung(
-                f"the guest did not end within {timeout:.0f} s",
-                "it hangs, or this machine is very busy",
-                "try again when the machine is less busy, or with fewer operations",
+                f"the guest did not end within {timeout:.0f} s of work",
+                "it hangs, or it has that much to do",
+                "give it fewer operations, or look at it while it hangs: saakm gdb",
                 tail(console),
             )
         lines = console.read_text(errors="replace").split("\n") if console.exists() else [""]

@@ -18,16 +18,6 @@ def tail(path: Path, lines: int = TAIL_LINES) -> str:
     return "\n".join(text.splitlines()[-lines:])
 
 
-def cpu_seconds(pid: int) -> float:
-    """What a process has used; 0 if it is gone."""
-    try:
-        # Its name, between parentheses, may hold anything; utime and stime are fields 14 and 15.
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def run_logged(
     args: list[str],
     log: Path,

@@ -30,7 +30,8 @@ from .gdb.running import announce, hold, is_held
 from .kernel import Kernel, build_kernel
 from .modules import build_modules, build_saakmctl, module_file
 from .monitor import tell
-from .process import cpu_seconds, tail
+from .patience import Patience
+from .process import tail
 from .qemu import Machine, package_in_guest, qemu_command
 from .splats import find_splats, last_words
 from .symbolize import symbolize
@@ -41,8 +42,6 @@ _DEFAULT_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}
 # How much slower than the base kernel under plain TCG, generously: for deadlines.
 _SLOWER = {"base": 1, "debug": 4, "kcsan": 4}
 _NMI_SECONDS = 5.0
-# The patience for a host on which many others want the CPUs as well.
-BUSY = 8.0
 _POLL = 0.05
 
 
@@ -84,7 +83,7 @@ class Guest:
     ):
         """`kernel`: one that is built already; else the `config` kernel and all modules are built.
 
-        `patches_code`: see choose_accel(). `shift`: see Machine. `patience`: for commands, see spent(); a boot has BUSY.
+        `patches_code`: see choose_accel(). `shift`: see Machine. `patience`: of timeouts of commands; a boot's is BUSY.
         """
         # What can be refused at once is refused before a kernel is built for minutes.
         cache.refuse_hidden()
@@ -105,7 +104,7 @@ class Guest:
             append=tuple(append),
         )
         self.boot_seconds = 0.0
-        self._for_commands, self._patience = patience, BUSY
+        self._patience = patience
         self._qemu: subprocess.Popen | None = None
         self._buffer = b""
         self._count = 0
@@ -125,7 +124,7 @@ class Guest:
         try:
             self._boot("agent", subprocess.PIPE)
             self._wait(lambda: self.boot_seconds > 0, self._boot_deadline(), "booting", [])
-            self._patience = self._for_commands
+            self._clock = Patience(self._qemu.pid, self._patience)
         except BaseException:
             self.close()
             raise
@@ -218,15 +217,8 @@ class Guest:
         return tell(self.exchange, "query-replay")["icount"]
 
     def spent(self) -> float:
-        """Seconds of the host's since the boot, which timeouts count.
-
-        With `patience`, those in which QEMU had a CPU: a guest that works on a busy host is not
-        taken for one that hangs. One that does nothing at all is waited for that many times longer.
-        """
-        passed = time.monotonic() - self._started
-        if self._patience == 1 or not self._qemu:
-            return passed
-        return max(passed / self._patience, min(passed, cpu_seconds(self._qemu.pid)))
+        """Seconds since the boot, which timeouts count: see Patience."""
+        return self._clock.spent()
 
     @property
     def alive(self) -> bool:
@@ -247,6 +239,7 @@ class Guest:
             self._qemu = subprocess.Popen(
                 command, stdin=pipe, stdout=pipe, stderr=errors, start_new_session=pipe is not None
             )
+        self._clock = Patience(self._qemu.pid)
 
     def _boot_deadline(self) -> float:
         # 4 vCPUs boot in 4 s, 64 in some 190 s, on a machine with nothing else to do.

@@ -17,7 +17,8 @@ from saakm.errors import GuestError
 from saakm.files import replacing
 from saakm.kernel import Kernel, build_kernel
 from saakm.modules import build_modules
-from saakm.vm import BUSY, Guest
+from saakm.patience import BUSY
+from saakm.vm import Guest
 
 PROGRAMS = Path(__file__).parent / "programs"
 BUILT = paths.CACHE / "tests"
@@ -49,7 +50,7 @@ def build_program(name: str) -> str:
 
 # An instruction takes 8 ns, with the debug kernel's checks 2: ticks leave the programs most of them.
 _SHIFT = {"base": 3, "debug": 1, "kcsan": 1}
-# Limits are there to end what hangs, not to measure: see Guest.spent().
+# Limits are there to end what hangs, not to measure: see saakm.patience.
 PATIENCE = BUSY
 _POLL = 0.02
 

@@ -56,7 +56,9 @@ def test_policies_are_loaded_and_cgroups_assigned(guest, program, apply):
     assert policies(guest) == {}
     apply(text).check()
     assert run_ok(guest, "cat /sys/module/rr/parameters/slice_us").strip() == "7000"
-    run_ok(guest, f"sh -c 'echo $$ >{MOUNT}/{CGROUP}/a/cgroup.procs; exec sleep infinity' & sleep 1")
+    run_ok(
+        guest, f"sh -c 'echo $$ >{MOUNT}/{CGROUP}/a/cgroup.procs; exec sleep infinity' & sleep 1"
+    )
     assert status(guest) == {f"{CGROUP}/a": ("rr", 1)}
     before = policies(guest)["rr"]
     apply(text).check()
