@@ -16,6 +16,7 @@ from saakm.cost.measure import Conditions, Row, loaded_policies, results
 from saakm.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.cost.target import find_target
 from saakm.errors import SaakmError
+from saakm.qemu_program import needed_qemu
 
 IDENTITY = {"kernel": "6.12.117", "compiler": "gcc 12"}
 
@@ -72,7 +73,12 @@ def test_a_kernel_is_known_by_its_banner(tmp_path):
         b"\0Linux version 6.12.9 (me@here) (gcc (Debian) 12, GNU ld 2) #3 SMP today\n\0"
     )
     target = find_target(vmlinux)
-    assert target.identity == {"kernel": "6.12.9", "compiler": "gcc (Debian) 12, GNU ld 2"}
+    series = ".".join(map(str, needed_qemu().number))
+    assert target.identity == {
+        "kernel": "6.12.9",
+        "compiler": "gcc (Debian) 12, GNU ld 2",
+        "qemu": series,
+    }
     assert not target.patched
     vmlinux.write_bytes(b"MZ")
     with pytest.raises(SaakmError, match="is not a kernel"):
