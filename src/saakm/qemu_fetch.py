@@ -142,7 +142,8 @@ def _download(scratch: Path, codename: str) -> list[Path]:
     # A mirror may lack a suite, or not answer: whether that matters, the next command finds out.
     _, updating = _logged([*apt, "update"])
     install = ["install", "-y", "--download-only", "--no-install-recommends"]
-    done, installing = _logged([*apt, *install, f"{_PACKAGE}/{codename}-backports"])
+    install += ["--target-release", f"{codename}-backports", _PACKAGE]
+    done, installing = _logged([*apt, *install])
     if not done:
         raise NotFetched(f"apt-get: {updating or installing or 'it failed'}")
     return sorted((scratch / "cache/archives").glob("*.deb"))
