@@ -5,7 +5,7 @@
     @pytest.mark.kernel("base")          # default: debug
     @pytest.mark.append("isolcpus=1")    # kernel arguments
     @pytest.mark.threads                 # a storm: CPUs really run at the same time
-    @pytest.mark.limit(60)               # seconds of the host's for the test itself
+    @pytest.mark.limit(60)               # seconds of QEMU's CPU time for the test itself
     def test_something(guest, program):
         guest.load("fifo")
         run_ok(guest, program("hog"))
@@ -31,7 +31,7 @@ from saakm.vm import Guest
 
 from .support import PATIENCE, Pool, Shape, Watch, build_program, last_lines
 
-DEFAULT_LIMIT = 120.0
+DEFAULT_LIMIT = 300.0
 HERE = Path(__file__).parent
 _WATCH = pytest.StashKey[Watch]()
 _POOL = pytest.StashKey[Pool]()
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "topology(name): the machine of a guest test, default 1s4c",
         "append(*arguments): arguments for the guest's kernel",
         "threads: each CPU of the guest has a thread of the host's, and the host's time",
-        "limit(seconds): a guest test that takes longer on an idle host fails, default 120",
+        "limit(seconds): a guest test that takes longer on an idle host fails, default 300",
     ):
         config.addinivalue_line("markers", marker)
     config.stash[_POOL] = Pool()

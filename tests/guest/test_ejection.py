@@ -78,13 +78,19 @@ HANDLERS = [
 
 
 @pytest.fixture
-def neighbour(guest, program):
+def another(guest):
+    """Another policy is loaded; who is at fault is ejected."""
+    id_ = load_policy(guest, "rr")
+    run_ok(guest, f"echo eject >{SYSFS}/on_violation")
+    return id_
+
+
+@pytest.fixture
+def neighbour(guest, program, another):
     """Threads of another policy. The test ends with a call: they must not have noticed.
 
     All sleep (-k 1), so that others run too.
     """
-    id_ = load_policy(guest, "rr")
-    run_ok(guest, f"echo eject >{SYSFS}/on_violation")
     crowd = f"{program('crowd')} -k 1 -p rr -n 12 -l 60 -e saakm 'sleep 2'"
     run_ok(guest, f"({crowd}; echo $? >/tmp/crowd.status) >/tmp/crowd 2>&1 &")
     until(lambda: policies(guest)["rr"].threads >= 12, 20, "a crowd in rr")
@@ -96,7 +102,7 @@ def neighbour(guest, program):
         )
         assert policies(guest)["rr"].state == "active"
         run_ok(guest, "hackbench -g 4 -l 20")
-        run_ok(guest, f"saakmctl exec {id_} -- hackbench -g 2 -l 20")
+        run_ok(guest, f"saakmctl exec {another} -- hackbench -g 2 -l 20")
 
     return goes_on
 
@@ -147,7 +153,7 @@ def _make_fault(guest, program, mode: str) -> Exit:
 
 
 @pytest.mark.parametrize("mode", ZOO)
-def test_zoo(guest, program, watch, neighbour, mode):
+def test_zoo(guest, program, watch, another, mode):
     watch.expect_violations()
     run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
     end = _make_fault(guest, program, mode)
@@ -156,6 +162,14 @@ def test_zoo(guest, program, watch, neighbour, mode):
     if end.handler != "none":
         # As an oops would: whose handler, and who else is loaded.
         assert f"SaaKM: misuser ({end.handler}); loaded: rr misuser" in told
+
+
+@pytest.mark.rotates("mode")
+@pytest.mark.parametrize("mode", ZOO)
+def test_neighbours_go_on(guest, program, watch, neighbour, mode):
+    watch.expect_violations()
+    run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
+    _make_fault(guest, program, mode)
     neighbour()
 
 
@@ -174,13 +188,12 @@ def test_zoo_with_the_kernels_checks(guest, program, watch):
 
 
 @pytest.mark.parametrize("handler", HANDLERS)
-def test_policy_gives_up(guest, program, neighbour, handler):
+def test_policy_gives_up(guest, program, another, handler):
     """saakm_eject() from every kind of handler; the victims come to their end all the same."""
     id_ = _load_misuser(guest, f"mode=abort_{handler}")
     guest.run(f"{program('victims')} {id_}")
     end = _ejected(guest)
     assert (end.kind, end.number, end.reason) == ("policy-error", 16, f"gave up in {handler}")
-    neighbour()
 
 
 def test_lost_queue_is_found(guest, program, watch, neighbour):
@@ -280,7 +293,7 @@ def _dump(guest, name: str) -> dict:
     return next(policy for policy in found if policy["name"] == name)
 
 
-def test_dump_of_a_stall_has_its_history(guest, program, watch, neighbour):
+def test_dump_of_a_stall_has_its_history(guest, program, watch, another):
     """History starts by itself when the watchdog gets suspicious."""
     watch.expect_violations()
     id_ = _load_misuser(guest, "mode=schedule_null", "timeout_ms=2000")

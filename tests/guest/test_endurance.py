@@ -26,7 +26,6 @@ CPUSETS = f"""
 """
 
 
-@pytest.mark.threads
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_fork_bomb(guest, program, tally, policy):

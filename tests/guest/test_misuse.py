@@ -138,7 +138,7 @@ def test_policy_that_never_elects_loses_no_thread(guest, program):
     out = run_ok(
         guest,
         f"""
-insmod {ko} mode=schedule_null || exit 1
+insmod {ko} mode=schedule_null timeout_ms=0 || exit 1
 id=$(awk '$2 == "misuser" {{ print $1 }}' /proc/saakm/policies)
 {program("starved")} $id
 status=$?

@@ -203,7 +203,7 @@ static struct task_struct *mis_schedule(struct saakm_policy *policy, struct core
 	if (is("schedule_foreign") && next)
 		return foreign;
 	/* Only while somebody else can go on: electing nobody at all is another mistake. */
-	if (is("schedule_sleeper") && core->curr && asleep && asleep != core->curr &&
+	if (is("schedule_sleeper") && asleep && asleep != core->curr &&
 	    saakm_task_state(asleep) == SAAKM_BLOCKED) {
 		atomic_inc(&nr_refused);
 		return asleep;
