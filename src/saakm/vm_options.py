@@ -3,7 +3,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -79,9 +79,19 @@ class VmOptions:
         return arguments
 
 
-def with_vm_options(command: Callable) -> Callable:
+def with_vm_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a command these options; it takes them as one parameter, `vm`."""
-    ours = inspect.signature(VmOptions).parameters
+    return _with(inspect.signature(VmOptions).parameters, command)
+
+
+def with_machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same without --timeout: where the user, or each workload, says how long it takes."""
+    ours = dict(inspect.signature(VmOptions).parameters)
+    del ours["timeout"]
+    return _with(ours, command)
+
+
+def _with(ours: Mapping[str, inspect.Parameter], command: Callable[..., Any]) -> Callable[..., Any]:
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "vm"]
 
     @functools.wraps(command)

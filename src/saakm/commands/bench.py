@@ -31,7 +31,7 @@ from ..bench.plan import plan
 from ..bench.workloads import Variant, Workload
 from ..errors import SaakmError
 from ..progress import meter
-from ..vm_options import VmOptions, with_vm_options
+from ..vm_options import VmOptions, with_machine_options
 
 _DEFAULT_OUT = Path("results")
 
@@ -41,7 +41,7 @@ class Where(StrEnum):
     HOST = "host"
 
 
-@with_vm_options
+@with_machine_options
 def bench(
     vm: VmOptions,
     names: Annotated[

@@ -16,14 +16,14 @@ from ..live.session import Session
 from ..live.view import Plain, Screen
 from ..progress import meter
 from ..trace.events import enabled_at_boot
-from ..vm_options import VmOptions, with_vm_options
+from ..vm_options import VmOptions, with_machine_options
 from .run import boot, check_policy, report_splats
 
 _POLL_SECONDS = 0.1
 _SAMPLE_SECONDS = 1.0
 
 
-@with_vm_options
+@with_machine_options
 def dev(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help="A policy's name or directory.")],

@@ -10,11 +10,11 @@ import typer
 from ..errors import SaakmError
 from ..modules import build_modules, module_file
 from ..vm import Guest
-from ..vm_options import VmOptions, with_vm_options
+from ..vm_options import VmOptions, with_machine_options
 from .run import check_policy
 
 
-@with_vm_options
+@with_machine_options
 def shell(
     vm: VmOptions,
     policy: Annotated[
