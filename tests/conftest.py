@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
+pytest_plugins = ["options"]
+
 _LINES = 40  # of what a failure said
 _MOST_PARALLEL = 10
 

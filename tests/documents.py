@@ -3,16 +3,21 @@
 
 Every command on a page is run as it stands there. Who does it stands in a comment before the block:
 
-    <!-- run in a guest -->                 tests/guest/test_documents.py, in the order of the page
-    <!-- run by: tests/guest/test_x.py -->  that test runs these commands, or smaller ones of the kind
+    <!-- run by: tests/guest/test_x.py -->          these run each command, word for word
+    <!-- run smaller by: tests/guest/test_x.py -->  the same command with these options and other
+                                                    values, perhaps also with more options
+    <!-- run by: tests/..., smaller by: tests/... -->   one or the other
+    <!-- run in a guest -->                         tests/guest/test_documents.py, in the page's order
     <!-- not run: REASON -->
 
-A page may instead name, anywhere, the test that runs all of it, which then must name the page. All
-commands of ours, run or not, must at least be understood by the program. A C block names the file
-that its lines are from: ```c policies/fifo/fifo.c
+A page may instead name, anywhere, the test that runs all of it, which then must name the page. That
+it is so is seen at the end of a run of all tests, from what was run: tests/options.py. All commands
+of ours, run or not, must at least be understood by the program. A C block names the file that its
+lines are from: ```c policies/fifo/fifo.c
 """
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +26,7 @@ from markdown_it import MarkdownIt
 from saakm import paths
 
 _MARK = re.compile(r"<!-- ((?:not )?run\b.*?) -->")
+_TESTS = r"((?:tests/[\w/]+\.py ?)+)"
 _TEST = re.compile(r"tests/[\w/]+\.py")
 
 
@@ -46,8 +52,24 @@ class Block:
         return [line for line in lines if line.startswith(first)]
 
     @property
-    def tests(self) -> list[Path]:
-        return [paths.REPO / name for name in _TEST.findall(self.mark)]
+    def exact(self) -> list[Path]:
+        """The tests that run its commands as they are."""
+        match = re.match(rf"run by: {_TESTS}", self.mark)
+        return _files(match[1]) if match else [] if self.mark else runners_of(self.page)
+
+    @property
+    def smaller(self) -> list[Path]:
+        match = re.search(rf"\bsmaller by: {_TESTS}", self.mark)
+        return _files(match[1]) if match else []
+
+
+def words(command: str) -> list[str]:
+    """What the program is given, without where its output goes."""
+    return shlex.split(command.split(">")[0])[1:]
+
+
+def _files(text: str) -> list[Path]:
+    return [paths.REPO / name for name in _TEST.findall(text)]
 
 
 def pages() -> list[Path]:
@@ -56,7 +78,7 @@ def pages() -> list[Path]:
 
 def runners_of(page: Path) -> list[Path]:
     """Those that run the whole page."""
-    found = [paths.REPO / name for name in _TEST.findall(page.read_text())]
+    found = dict.fromkeys(_files(re.sub(r"<!-- .*? -->", "", page.read_text())))
     return [test for test in found if test.exists() and page.name in test.read_text()]
 
 

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from . import cache
+from . import cache, recorded
 from .commands import (
     attacks,
     bench,
@@ -34,6 +34,7 @@ from .errors import SaakmError
 
 app = typer.Typer(
     name="saakm",
+    cls=recorded.Group,
     help="Schedulers as Kernel Modules: build, boot, run and test CPU schedulers for Linux 6.12.",
     no_args_is_help=True,
     add_completion=False,
@@ -41,25 +42,25 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 # The order of the help: the main job first.
-app.command()(demo.demo)
-app.command()(new.new)
+app.command(cls=recorded.Command)(demo.demo)
+app.command(cls=recorded.Command)(new.new)
 app.command(cls=TakesCommand)(run.run)
-app.command()(dev.dev)
+app.command(cls=recorded.Command)(dev.dev)
 app.command(cls=TakesCommand)(trace.trace)
-app.command()(check.check)
-app.command()(attacks.attacks)
-app.command()(shell.shell)
-app.command()(gdb.gdb)
-app.command()(build.build)
-app.command()(lint.lint)
-app.command(context_settings=test.CONTEXT)(test.test)
-app.command()(cost.cost)
-app.command()(bench.bench)
-app.command()(report.report)
-app.command()(docs.docs)
-app.command()(package.package)
-app.command()(doctor.doctor)
-app.command()(clean.clean)
+app.command(cls=recorded.Command)(check.check)
+app.command(cls=recorded.Command)(attacks.attacks)
+app.command(cls=recorded.Command)(shell.shell)
+app.command(cls=recorded.Command)(gdb.gdb)
+app.command(cls=recorded.Command)(build.build)
+app.command(cls=recorded.Command)(lint.lint)
+app.command(cls=recorded.Command, context_settings=test.CONTEXT)(test.test)
+app.command(cls=recorded.Command)(cost.cost)
+app.command(cls=recorded.Command)(bench.bench)
+app.command(cls=recorded.Command)(report.report)
+app.command(cls=recorded.Command)(docs.docs)
+app.command(cls=recorded.Command)(package.package)
+app.command(cls=recorded.Command)(doctor.doctor)
+app.command(cls=recorded.Command)(clean.clean)
 
 
 def main() -> None:

@@ -91,7 +91,7 @@ def markdown(outcomes: list[Outcome]) -> str:
     rows = [_HEADER, tuple("---" for _ in _HEADER), *map(_row, outcomes)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     # The mark is for tests/documents.py.
-    return f"\n<!-- run by: tests/guest/test_attacks.py -->\n\n    {' '.join(words)} --markdown docs/reference/safety.md\n\n{said}\n\n{table}\n"
+    return f"\n<!-- run smaller by: tests/guest/test_attacks.py -->\n\n    {' '.join(words)} --markdown docs/reference/safety.md\n\n{said}\n\n{table}\n"
 
 
 def _row(outcome: Outcome) -> tuple[str, ...]:

@@ -4,10 +4,11 @@
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+
+from ..recorded import Command
 
 
-class TakesCommand(TyperCommand):
+class TakesCommand(Command):
     """Says where the options belong that it does not know."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
