@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from . import paths
 from .kernel import Kernel
@@ -25,7 +26,7 @@ _KEPT_WITH_VALUE = ("-include", "-isystem")
 
 def write_compile_commands(kernel: Kernel, sources: Iterable[Path]) -> list[Path]:
     """Writes a file for the checkout, and one beside each policy elsewhere; sources are built."""
-    by_file: dict[Path, list[dict]] = {}
+    by_file: dict[Path, list[dict[str, Any]]] = {}
     for source in sources:
         inside = paths.REPO in source.parents
         file = (paths.REPO if inside else source) / NAME
@@ -35,7 +36,7 @@ def write_compile_commands(kernel: Kernel, sources: Iterable[Path]) -> list[Path
     return list(by_file)
 
 
-def entries(kernel: Kernel, source: Path) -> list[dict]:
+def entries(kernel: Kernel, source: Path) -> list[dict[str, Any]]:
     copy = build_directory(kernel, source)
     found = []
     for file in sorted(source.rglob("*.c")):

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from . import cache, paths
 from .errors import GuestDied, GuestHung
@@ -30,7 +31,7 @@ _MACHINE = "-M q35 -cpu max -accel tcg"
 _MACHINE += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
 _CFLAGS = ["-O2", "-Wall", "-Werror", f"-I{paths.INCLUDE}"]
 _POLL_SECONDS = 0.2
-_running: set[subprocess.Popen] = set()
+_running: set[subprocess.Popen[Any]] = set()
 
 
 def compile_static(source: Path) -> Path:
@@ -171,7 +172,7 @@ def pack(directory: Path, machine: Machine) -> Path:
 
 
 def _follow(
-    child: subprocess.Popen,
+    child: subprocess.Popen[Any],
     console: Path,
     on_line: Callable[[str], None] | None,
     timeout: float,
@@ -193,6 +194,7 @@ def _follow(
                 tail(console),
             )
         lines = console.read_text(errors="replace").split("\n") if console.exists() else [""]
-        for line in lines[seen:-1] if on_line else []:
-            on_line(line)
+        if on_line:
+            for line in lines[seen:-1]:
+                on_line(line)
         seen = len(lines) - 1

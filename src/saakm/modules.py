@@ -101,10 +101,8 @@ def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
         write_stamp(copy / "saakm.stamp", inputs, module)
 
 
-def build_saakmctl() -> Path | None:
-    """The program's path, or None while the checkout has no saakmctl."""
-    if not (paths.SAAKMCTL / "Cargo.toml").exists():
-        return None
+def build_saakmctl() -> Path:
+    """The program's path."""
     program = paths.CARGO / "release" / "saakmctl"
     files = [f for f in paths.SAAKMCTL.rglob("*") if f.is_file() and "target" not in f.parts]
     inputs, stamp = hash_files(files, paths.SAAKMCTL), paths.CARGO / "saakm.stamp"

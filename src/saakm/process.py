@@ -48,6 +48,7 @@ def run_logged(
                 "saakm doctor says what is missing",
             ) from error
         with child:
+            assert child.stdout
             for line in child.stdout:
                 out.write(line)
                 if on_line:

@@ -27,7 +27,7 @@ LESSONS = {
     "init": "Which kind of queue: FIFO, or LIST and RBTREE with an order of your own?",
 }
 # For functions that answer several events.
-_SHARED = {
+_SHARED: dict[tuple[str, ...], str] = {
     ("new_prepare", "unblock_prepare"): "Where shall a thread run that starts or wakes? Any CPU "
     "that it may use; a wish, so change nothing here.",
     ("new_place", "unblock_place"): "Which queue of this core? Called when a thread starts, wakes, "
@@ -113,9 +113,12 @@ def _teach(body: str) -> str:
     for function, answers in routines.items():
         lesson = _SHARED.get(tuple(answers)) or LESSONS[answers[0]]
         definition = rf"^static [\w *]+\b{function}\("
-        body = re.sub(definition, lambda m, text=lesson: _comment(text) + m[0], body, flags=re.M)
+        body = re.sub(
+            definition, _comment(lesson).replace("\\", r"\\") + r"\g<0>", body, flags=re.M
+        )
     promises = re.search(r"^MODULE_INFO\(saakm_promises", body, re.M)
     at = promises or re.search(r"^MODULE_DESCRIPTION", body, re.M)
+    assert at, "a policy describes itself"
     body = body[: at.start()] + _comment(_PROMISES[bool(promises)]) + body[at.start() :]
     return re.sub(r"^struct \w+_task \{", lambda m: _comment(_PER_THREAD) + m[0], body, flags=re.M)
 

@@ -125,12 +125,14 @@ def _unpack(tree: Path) -> None:
         subprocess.Popen(command, stdin=subprocess.PIPE) as tar,
     ):
         try:
+            assert tar.stdin
             while chunk := packed.read(_CHUNK):
                 tar.stdin.write(chunk)
                 progress.advance()
         except BrokenPipeError:
             pass  # tar says why on stderr, and its status is checked below
-        tar.stdin.close()
+        if tar.stdin:
+            tar.stdin.close()
     if tar.returncode:
         raise SaakmError(
             f"cannot unpack {TARBALL}",

@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .kernel import Kernel
 
@@ -94,7 +95,7 @@ def _symbols(file: Path, names: set[str]) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _lines(answer: dict, shorten: Callable[[str], str]) -> str:
+def _lines(answer: dict[str, Any], shorten: Callable[[str], str]) -> str:
     frames = [frame for frame in answer.get("Symbol", []) if frame.get("Line")]
     return " ".join(f"{shorten(frame['FileName'])}:{frame['Line']}" for frame in frames)
 

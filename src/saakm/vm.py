@@ -17,10 +17,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, TextIO
 
 from . import cache, kconfig, paths
 from .accel import check_accel, choose_accel
@@ -105,7 +105,7 @@ class Guest:
         )
         self.boot_seconds = 0.0
         self._patience = patience
-        self._qemu: subprocess.Popen | None = None
+        self._qemu: subprocess.Popen[bytes] | None = None
         self._buffer = b""
         self._count = 0
         self._done: dict[int, tuple[int, float]] = {}
@@ -124,7 +124,7 @@ class Guest:
         try:
             self._boot("agent", subprocess.PIPE)
             self._wait(lambda: self.boot_seconds > 0, self._boot_deadline(), "booting", [])
-            self._clock = Patience(self._qemu.pid, self._patience)
+            self._clock = Patience(self._started_qemu.pid, self._patience)
         except BaseException:
             self.close()
             raise
@@ -136,7 +136,7 @@ class Guest:
         try:
             (self.exchange / "start.sh").write_text(command + "\n")
             self._boot("shell", None)
-            self._qemu.wait()
+            self._started_qemu.wait()
             if "Kernel panic" in self.console():
                 raise self._died()
         finally:
@@ -214,7 +214,7 @@ class Guest:
     @property
     def instructions(self) -> int:
         """How many a deterministic guest has executed, on all CPUs. Its clock also leaps while all idle."""
-        return tell(self.exchange, "query-replay")["icount"]
+        return int(tell(self.exchange, "query-replay")["icount"])
 
     def spent(self) -> float:
         """Seconds since the boot, which timeouts count: see Patience."""
@@ -285,11 +285,11 @@ class Guest:
         """An NMI makes a hung kernel panic with the stacks of all CPUs."""
         try:
             tell(self.exchange, "inject-nmi")
-            self._qemu.wait(_NMI_SECONDS)
+            self._started_qemu.wait(_NMI_SECONDS)
         except (OSError, subprocess.TimeoutExpired):
             pass  # then what it said before has to do
-        self._qemu.kill()
-        self._qemu.wait()
+        self._started_qemu.kill()
+        self._started_qemu.wait()
 
     def _keep_console(self) -> Path:
         kept = cache.make(paths.LOGS) / time.strftime(f"console-%Y%m%d-%H%M%S-{os.getpid()}.log")
@@ -298,14 +298,27 @@ class Guest:
 
     # --- the serial line ---
 
+    @property
+    def _started_qemu(self) -> subprocess.Popen[bytes]:
+        assert self._qemu, "start() comes first"
+        return self._qemu
+
     def _send(self, line: str) -> None:
+        pipe = self._started_qemu.stdin
+        assert pipe
         try:
-            self._qemu.stdin.write(line.encode())
-            self._qemu.stdin.flush()
+            pipe.write(line.encode())
+            pipe.flush()
         except BrokenPipeError:
             pass  # _wait finds out, and says how it died
 
-    def _wait(self, finished, timeout: float, doing: str, copiers: list["_Copier"]) -> None:
+    def _wait(
+        self,
+        finished: Callable[[], bool],
+        timeout: float,
+        doing: str,
+        copiers: list["_Copier"],
+    ) -> None:
         deadline = self.spent() + timeout
         while True:
             if is_held(self.exchange):
@@ -323,7 +336,8 @@ class Guest:
 
     def _read_line(self) -> bool:
         """Handle what the agent says; False when the line is closed."""
-        pipe = self._qemu.stdout
+        pipe = self._started_qemu.stdout
+        assert pipe
         if not select.select([pipe], [], [], _POLL)[0]:
             return True
         data = os.read(pipe.fileno(), 4096)
@@ -343,7 +357,7 @@ class Guest:
 class _Copier:
     """Copies what is new in a growing file to a stream."""
 
-    def __init__(self, path: Path, stream):
+    def __init__(self, path: Path, stream: TextIO):
         self._path, self._stream, self._at = path, stream, 0
 
     def copy(self) -> None:

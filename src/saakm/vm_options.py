@@ -101,5 +101,6 @@ def _with(ours: Mapping[str, inspect.Parameter], command: Callable[..., Any]) ->
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     shared = [p.replace(kind=keyword) for p in ours.values()]
-    wrapper.__signature__ = inspect.Signature([p.replace(kind=keyword) for p in own] + shared)
+    signature = inspect.Signature([p.replace(kind=keyword) for p in own] + shared)
+    setattr(wrapper, "__signature__", signature)  # noqa: B010 - typeshed does not know it
     return wrapper

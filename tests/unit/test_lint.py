@@ -20,6 +20,7 @@ POLICY = "// SPDX-License-Identifier: GPL-2.0\n{}int x;\n"
 FAULTS = [
     ("ruff", "src/saakm/x.py", "import os\n\nos.sync()\n", "import os\n", "F401"),
     ("format", "src/saakm/x.py", "x = 1\n", "x  =  1\n", "x.py"),
+    ("mypy", "src/saakm/x.py", "def f() -> None: ...\n", "def f(): ...\n", "no-untyped-def"),
     (
         "clippy",
         "saakmctl/src/main.rs",

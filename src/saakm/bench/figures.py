@@ -49,7 +49,7 @@ class Figure:
 
 def figures(records: Iterable[Record]) -> list[Figure]:
     """In the order in which the workloads ran. Warm-ups and failures do not count."""
-    found: dict[tuple, Figure] = {}
+    found: dict[tuple[str, ...], Figure] = {}
     for record in records:
         if record["round"] == WARM_UP or record["error"]:
             continue

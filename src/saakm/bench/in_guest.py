@@ -67,7 +67,7 @@ class InGuest:
 
     @property
     def instructions(self) -> int:
-        return self._guest.instructions
+        return self._running.instructions
 
     @property
     def running(self) -> bool:
@@ -85,22 +85,27 @@ class InGuest:
         self._guest = None
 
     def run(self, script: str, timeout: float) -> Result:
-        return self._guest.run(script, timeout)
+        return self._running.run(script, timeout)
 
     @property
     def python_path(self) -> str:
-        return str(package_in_guest(self._guest.exchange).parent)
+        return str(package_in_guest(self._running.exchange).parent)
 
     @property
     def trace_here(self) -> Path:
-        return self._guest.exchange / TRACE
+        return self._running.exchange / TRACE
 
     def ejected(self) -> list[dict[str, str]]:
-        return parse_ejected(self._guest.run(_EJECTED).stdout)
+        return parse_ejected(self._running.run(_EJECTED).stdout)
 
     def said(self) -> str:
         """What the kernel has said so far."""
         return self._guest.console() if self._guest else ""
+
+    @property
+    def _running(self) -> Guest:
+        assert self._guest, "boot() comes first"
+        return self._guest
 
     def _new(self) -> Guest:
         arguments = self._vm.guest_arguments() | {"memory": self._memory}

@@ -3,11 +3,17 @@
 
 import re
 import statistics
+from collections.abc import Callable
 
 from ..errors import SaakmError
 from .workloads import ELAPSED, Variant
 
-_PICK = {"last": lambda values: values[-1], "sum": sum, "mean": statistics.fmean, "max": max}
+_PICK: dict[str, Callable[[list[float]], float]] = {
+    "last": lambda values: values[-1],
+    "sum": sum,
+    "mean": statistics.fmean,
+    "max": max,
+}
 
 
 def value_of(variant: Variant, output: str, seconds: float) -> float:

@@ -4,8 +4,12 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .figures import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _COLUMNS = 4
 # Okabe and Ito's, which the colour-blind can tell apart; black text stays readable on them.
@@ -40,7 +44,7 @@ def draw(found: Sequence[Figure], names: Sequence[str], paths: Sequence[Path]) -
     pyplot.close(figure)
 
 
-def _panel(panel, figure: Figure, present: list[str], names: Sequence[str]) -> None:
+def _panel(panel: "Axes", figure: Figure, present: list[str], names: Sequence[str]) -> None:
     boxes = panel.boxplot(
         [figure.values[name] for name in present],
         orientation="horizontal",

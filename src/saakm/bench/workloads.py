@@ -7,6 +7,7 @@ import re
 import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from .. import paths
 from ..errors import SaakmError
@@ -87,7 +88,7 @@ def read(path: Path) -> Workload:
         ) from error
 
 
-def _workload(content: dict, stem: str) -> Workload:
+def _workload(content: dict[str, Any], stem: str) -> Workload:
     _check_keys(
         content, _REQUIRED, _REQUIRED | {*_INHERITED, "setup", "memory", "paper"}, "the file"
     )
@@ -108,7 +109,7 @@ def _workload(content: dict, stem: str) -> Workload:
     )
 
 
-def _variants(content: dict, entry: dict) -> list[Variant]:
+def _variants(content: dict[str, Any], entry: dict[str, Any]) -> list[Variant]:
     _check_keys(entry, {"name", "command"}, {*_INHERITED, *_OWN}, "a variant")
     values = {key: entry.get(key, content.get(key, usual)) for key, usual in _INHERITED.items()}
     values["timeout"] = float(values["timeout"])
@@ -127,14 +128,14 @@ def _variants(content: dict, entry: dict) -> list[Variant]:
     ]
 
 
-def _check_keys(table: dict, required: set[str], known: set[str], where: str) -> None:
+def _check_keys(table: dict[str, Any], required: set[str], known: set[str], where: str) -> None:
     if missing := required - set(table):
         raise ValueError(f"{where} lacks {', '.join(sorted(missing))}")
     if unknown := set(table) - known:
         raise ValueError(f"{where} has {', '.join(sorted(unknown))}, which nobody reads")
 
 
-def _check_values(values: dict) -> None:
+def _check_values(values: dict[str, Any]) -> None:
     choices = {"better": BETTER, "meaning": MEANINGS, "pick": PICKS}
     for key, allowed in choices.items():
         if values[key] not in allowed:

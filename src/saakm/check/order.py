@@ -68,12 +68,12 @@ def judge_order(events: Iterable[Event]) -> tuple[str, list[str]]:
 
 def _policy_of(event: Event) -> int | None:
     if event.name == "saakm_call":
-        return event.values[0]
-    return event.values[2] if event.name == "saakm_transition" else None
+        return int(event.values[0])
+    return int(event.values[2]) if event.name == "saakm_transition" else None
 
 
 def _pid_of(event: Event) -> int:
-    return event.values[2] if event.name == "saakm_call" else event.values[1]
+    return int(event.values[2] if event.name == "saakm_call" else event.values[1])
 
 
 def _step(life: _Life, event: Event, allowed: dict[str, set[str]]) -> str:

@@ -2,6 +2,7 @@
 """What was tried, what held and what did not: in words, or for scripts."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -21,7 +22,7 @@ class Row:
     finding: Finding
     command: str = ""  # what repeats it
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return {
             "check": self.check,
             "where": self.where,

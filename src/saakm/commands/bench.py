@@ -22,7 +22,7 @@ from ..bench import (
     store,
     workloads,
 )
-from ..bench.figures import figures
+from ..bench.figures import Figure, figures
 from ..bench.figures import schedulers as schedulers_of
 from ..bench.in_guest import InGuest
 from ..bench.measure import Bench, do_all
@@ -153,7 +153,7 @@ def _run(
     return bench_
 
 
-def _report(found: list, base: str, console: Console) -> None:
+def _report(found: list[Figure], base: str, console: Console) -> None:
     if found:
         show.show(found, base, console)
 

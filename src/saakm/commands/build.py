@@ -53,8 +53,8 @@ def build(
     if part is Part.compile_commands:
         for file in write_compile_commands(kernel, sources):
             print(f"clangd   {file}")
-    if part is Part.all and (program := build_saakmctl()):
-        print(f"program  {program}")
+    if part is Part.all:
+        print(f"program  {build_saakmctl()}")
 
 
 def _chosen(part: Part, words: list[str]) -> list[Path]:

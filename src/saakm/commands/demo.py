@@ -26,6 +26,12 @@ What to try next:
   saakm test                                     what holds it together"""
 
 
+def _tasks(output: str) -> int:
+    match = re.search(r"== (\d+) tasks", output)
+    assert match, f"hackbench does not say its tasks: {output}"
+    return int(match[1])
+
+
 @dataclass(frozen=True)
 class Measured:
     """One run of the workload. For EEVDF the kernel is the only witness."""
@@ -41,7 +47,7 @@ class Measured:
     @property
     def doubts(self) -> list[str]:
         """What speaks against all threads having been this policy's, from first to last."""
-        if self.threads is None:
+        if self.threads is None or self.switches is None:
             return []
         found = []
         if not self.tasks == self.threads <= self.forks:
@@ -96,7 +102,7 @@ def measure(guest: Guest, source: Path | None, timeout: float) -> Measured:
     return Measured(
         policy=policy,
         seconds=data["seconds"],
-        tasks=1 + int(re.search(r"== (\d+) tasks", data["output"])[1]),
+        tasks=1 + _tasks(data["output"]),
         forks=data["forks"],
         kernel_switches=data["switches"],
         threads=row.get("new"),

@@ -51,8 +51,13 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")]
 
 def read_packages() -> list[tuple[str, str, str]]:
     """Package, the command that does as well ('-': none; with '>=': if it is new), what it is for."""
-    lines = (line.split(maxsplit=2) for line in paths.PACKAGES.read_text().splitlines())
-    return [tuple(words) for words in lines if words and not words[0].startswith("#")]
+    lines = paths.PACKAGES.read_text().splitlines()
+    found = []
+    for line in filter(None, lines):
+        if not line.startswith("#"):
+            package, command, purpose = line.split(maxsplit=2)
+            found.append((package, command, purpose))
+    return found
 
 
 def _packages() -> list[Finding]:

@@ -105,7 +105,8 @@ def _record(
 ) -> dict[str, Any]:
     arguments = f"{policy} {megabytes} {shlex.quote(str(Path.cwd()))} {command}"
     guest.run_helper("record", arguments, timeout, stream).check()
-    return json.loads((guest.exchange / "recorded.json").read_text())
+    recorded: dict[str, Any] = json.loads((guest.exchange / "recorded.json").read_text())
+    return recorded
 
 
 def _write_trace(data: Path, recorded: dict[str, Any], target: Path) -> Timeline:
@@ -120,6 +121,7 @@ def _write_trace(data: Path, recorded: dict[str, Any], target: Path) -> Timeline
         subprocess.Popen(report, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                          errors="replace") as child,
     ):  # fmt: skip
+        assert child.stdout
         for count, event in enumerate(parse_events(child.stdout), 1):
             timeline.add(event)
             writer.add(event)

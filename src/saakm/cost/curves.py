@@ -3,6 +3,7 @@
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -12,6 +13,9 @@ from .axes import AXES, axis_of
 from .measure import Row
 from .picture import canvas, save
 from .show import by_operation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _COLUMNS = 3
 
@@ -57,7 +61,7 @@ def draw(rows: list[Row], paths: list[Path]) -> None:
     names = list(dict.fromkeys(row.scheduler for row in rows))
     for panel, (name, group) in zip(panels, groups.items()):
         _panel(panel, name, group, names)
-    handles = {line.get_label(): line for panel in panels for line in panel.get_lines()}
+    handles = {str(line.get_label()): line for panel in panels for line in panel.get_lines()}
     figure.legend(
         handles.values(),
         handles.keys(),
@@ -70,7 +74,7 @@ def draw(rows: list[Row], paths: list[Path]) -> None:
     save(figure, paths)
 
 
-def _panel(panel, name: str, group: list[Row], names: list[str]) -> None:
+def _panel(panel: "Axes", name: str, group: list[Row], names: list[str]) -> None:
     values, figures = table_of(group)
     for scheduler, points in figures.items():
         # The same colour in every panel.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Figures as Markdown, with pictures in files beside it."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from . import curves, picture, where
@@ -111,7 +112,7 @@ def command(rows: list[Row]) -> str:
     return " ".join([*words, "--json"])
 
 
-def _list(values) -> str:
+def _list(values: Iterable[object]) -> str:
     return ",".join(map(str, dict.fromkeys(values)))
 
 

@@ -5,6 +5,7 @@ import re
 import statistics
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from .. import initramfs, paths, peers
 from ..errors import SaakmError
@@ -56,7 +57,7 @@ class Row:
     bystanders: int = 0
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> tuple[object, ...]:
         """What two rows have in common that can be compared."""
         return (
             self.scheduler,
@@ -70,7 +71,7 @@ class Row:
         )
 
 
-def as_json(rows: list[Row]) -> list[dict]:
+def as_json(rows: list[Row]) -> list[dict[str, Any]]:
     return [asdict(row) for row in rows]
 
 

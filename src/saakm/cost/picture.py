@@ -3,9 +3,14 @@
 
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .measure import Row
 from .show import by_operation, compared_with
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLUMNS = 3
 
@@ -22,7 +27,9 @@ def draw(rows: list[Row], paths: list[Path]) -> None:
     save(figure, paths)
 
 
-def canvas(panels: int, most_columns: int, size: tuple[float, float]):
+def canvas(
+    panels: int, most_columns: int, size: tuple[float, float]
+) -> tuple["Figure", list["Axes"]]:
     """A figure with so many panels of that size, in inches."""
     # Slow to import, and seldom wanted.
     import matplotlib
@@ -46,7 +53,7 @@ def canvas(panels: int, most_columns: int, size: tuple[float, float]):
     return figure, list(axes.flat)[:panels]
 
 
-def save(figure, paths: list[Path]) -> None:
+def save(figure: "Figure", paths: list[Path]) -> None:
     from matplotlib import pyplot
 
     for path in paths:
@@ -56,7 +63,7 @@ def save(figure, paths: list[Path]) -> None:
     pyplot.close(figure)
 
 
-def _panel(panel, name: str, group: list[Row]) -> None:
+def _panel(panel: "Axes", name: str, group: list[Row]) -> None:
     zero = compared_with(group)
     colors = [
         "tab:gray"

@@ -5,10 +5,11 @@ import bisect
 import re
 import subprocess
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -43,18 +44,22 @@ class Profile:
     @cached_property
     def functions(self) -> dict[str, float]:
         """Each by itself, most first."""
-        found = Counter()
+        found: defaultdict[str, float] = defaultdict(float)
         for stack, value in self.stacks.items():
             found[stack[-1]] += value
-        return dict(found.most_common())
+        return _most_first(found)
 
     @cached_property
     def with_callees(self) -> dict[str, float]:
-        found = Counter()
+        found: defaultdict[str, float] = defaultdict(float)
         for stack, value in self.stacks.items():
             for name in set(stack):
                 found[name] += value
-        return dict(found.most_common())
+        return _most_first(found)
+
+
+def _most_first(found: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(found.items(), key=lambda entry: -entry[1]))
 
 
 class Symbols:
@@ -75,7 +80,7 @@ class Symbols:
 
 def kernel_symbols(vmlinux: Path) -> dict[int, str]:
     listed = subprocess.run(["nm", str(vmlinux)], capture_output=True, text=True, check=True)
-    named = {}
+    named: dict[int, str] = {}
     for line in listed.stdout.splitlines():
         address, kind, name = line.split(maxsplit=2)
         # Markers such as __pfx_ and section ends share addresses with functions.
@@ -122,16 +127,16 @@ def profile(
     return Profile(scheduler, operation, {stack: count / times for stack, count in stacks.items()})
 
 
-def by_stack(lines: list[str], symbols: Symbols) -> Counter:
+def by_stack(lines: list[str], symbols: Symbols) -> Counter[tuple[str, ...]]:
     """From the plugin's lines: the calls under way, the instruction, how often."""
-    stacks = Counter()
+    stacks: Counter[tuple[str, ...]] = Counter()
     for line in lines:
         places, count = line.split()
         stacks[tuple(symbols.name(int(place, 16)) for place in places.split(";"))] += int(count)
     return stacks
 
 
-def as_json(profiles: list[Profile]) -> list[dict]:
+def as_json(profiles: list[Profile]) -> list[dict[str, Any]]:
     return [
         {
             "scheduler": p.scheduler,
@@ -145,9 +150,9 @@ def as_json(profiles: list[Profile]) -> list[dict]:
     ]
 
 
-def from_json(rows: list[dict]) -> list[Profile]:
+def from_json(rows: list[dict[str, Any]]) -> list[Profile]:
     """Who called the functions is not in them."""
-    found: dict[tuple[str, str], dict] = {}
+    found: dict[tuple[str, str], dict[tuple[str, ...], float]] = {}
     for row in rows:
         stacks = found.setdefault((row["scheduler"], row["operation"]), {})
         stacks[row["function"],] = row["instructions"]
@@ -161,11 +166,11 @@ def by_operation(profiles: list[Profile]) -> dict[str, list[Profile]]:
 
 def table(profiles: list[Profile], top: int) -> list[list[str]]:
     """Of one operation: a function and its instructions under each scheduler; last: all."""
-    names = Counter()
+    names: defaultdict[str, float] = defaultdict(float)
     for p in profiles:
         for name, value in p.functions.items():
             names[name] = max(names[name], value)
-    shown = [name for name, _ in names.most_common(top)]
+    shown = list(_most_first(names))[:top]
     rest = [p.instructions - sum(p.functions.get(name, 0) for name in shown) for p in profiles]
     return [
         *([name, *(_number(p.functions.get(name, 0)) for p in profiles)] for name in shown),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from .. import paths
 from ..errors import SaakmError
@@ -53,8 +54,10 @@ def _listen(exchange: Path) -> None:
     """QEMU's stub, which costs nothing until it is asked for."""
     try:
         # Of QMP's commands none does this.
-        gdbserver = f"gdbserver unix:{exchange}/gdb,server=on,wait=off"
-        tell(exchange, "human-monitor-command", **{"command-line": gdbserver})
+        arguments: dict[str, Any] = {
+            "command-line": f"gdbserver unix:{exchange}/gdb,server=on,wait=off"
+        }
+        tell(exchange, "human-monitor-command", **arguments)
     except OSError as error:
         raise SaakmError(
             "the guest does not answer",

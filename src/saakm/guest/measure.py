@@ -29,7 +29,7 @@ def policy_row(name: str) -> dict[str, int]:
     with open("/proc/saakm/policies") as file:
         rows = parse_table(file.read())
     row = next((row for row in rows if row["name"] == name), {})
-    return {key: row[key] for key in ("new", "terminated", "switches") if key in row}
+    return {key: int(row[key]) for key in ("new", "terminated", "switches") if key in row}
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ def prepare(megabytes: int) -> None:
     write("options/overwrite", 0)
     write("options/record-tgid", 1)
     write("trace_clock", "boot")
-    write("buffer_size_kb", megabytes * 1024 // os.cpu_count())
+    write("buffer_size_kb", megabytes * 1024 // (os.cpu_count() or 1))
     write("trace", "")
 
 
@@ -38,7 +38,7 @@ def policy_row(name: str) -> dict[str, int]:
     with open("/proc/saakm/policies") as file:
         rows = parse_table(file.read())
     row = next((row for row in rows if row["name"] == name), {})
-    return {key: row[key] for key in ("id", "new", "terminated", "switches") if key in row}
+    return {key: int(row[key]) for key in ("id", "new", "terminated", "switches") if key in row}
 
 
 def buffer_stats() -> dict[str, int]:
@@ -68,7 +68,7 @@ def main() -> None:
         "policy_id": after.get("id", 0),
         "entries": stats["entries"],
         "lost": stats["overrun"] + stats["dropped events"],
-        "cpus": os.cpu_count(),
+        "cpus": (os.cpu_count() or 1),
         "release": platform.release(),
         "tgids": dict(line.split() for line in (TRACEFS / "saved_tgids").read_text().splitlines()),
     }

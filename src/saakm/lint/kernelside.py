@@ -24,7 +24,16 @@ _SPARSE += ["--arch=x86", "-mlittle-endian", "-Wbitwise", "-Wno-return-void"]
 _SPARSE += ["-Wno-unknown-attribute", "-Wsparse-error"]
 # It takes guard() and scoped locks, whose unlock is a cleanup attribute, for forgotten unlocks.
 _SPARSE += ["-Wno-context"]
-_SAID = re.compile(r"^(\S+?):\d+:\d+: (?:error|warning): ")
+_SAID = re.compile(r"^(?P<place>\S+?:\d+:\d+:) (?:error:|warning:|(?P<more>  ))")
+# A complaint, and the line of ours that it is about.
+_EXCUSED = [
+    # Linux's macro follows __rcu pointers plainly.
+    (r"got struct sched_domain \[noderef\] __rcu \*parent", r"for_each_domain\("),
+    # Linux reads this __rcu pointer plainly wherever the runqueue's lock is held.
+    (r"dereference of noderef expression", r"\brq->donor->"),
+    # It forgets __percpu of a variable that is a pointer with __rcu, as Linux's sd_llc is.
+    (r"__percpu \*__vpp_verify\n.*got struct \w+ \[noderef\] __rcu \*\*", r"topology_level"),
+]
 _IGNORED = ",".join(
     [
         "MACRO_ARG_REUSE",  # iterators and module_*() macros do it all over the kernel
@@ -61,23 +70,30 @@ def sparse(kernel: Kernel, root: Path) -> str:
     # Linux's own headers are not ours to mend.
     tree = class_source.parents[len(_CLASS.parts)]
     ours = re.compile(
-        rf"{re.escape(str(root / 'policies'))}/|{re.escape(str(tree))}/({_CLASS}/\w+\.[ch]$|.*saakm\w*\.h$)"
+        rf"{re.escape(str(root / 'policies'))}/|{re.escape(str(tree))}/({_CLASS}/\w+\.[ch]:|\S*saakm\w*\.h:)"
     )
     return _together(lambda command: _only(ours, complaint_of(command, kernel.build)), commands)
 
 
 def _only(ours: re.Pattern[str], said: str) -> str:
     """Complaints of our files, each once: a macro that is used at many places repeats its own."""
-    kept: list[str] = []
-    wanted = False
+    blocks: list[list[str]] = []
     for line in said.splitlines():
-        if match := _SAID.match(line):
-            wanted = bool(ours.match(match[1])) and line not in kept
-        elif ": note: in included file" in line:
-            continue
-        if wanted:
-            kept.append(line)
-    return "\n".join(kept)
+        match = _SAID.match(line)
+        if blocks and match and blocks[-1][0].startswith(match["place"]) and match["more"]:
+            blocks[-1].append(line)
+        elif match:
+            blocks.append([line])
+    found = dict.fromkeys("\n".join(block) for block in blocks if ours.match(block[0]))
+    return "\n".join(text for text in found if not _is_excused(text))
+
+
+def _is_excused(text: str) -> bool:
+    file, line, _ = text.split(":", 2)
+    source_line = Path(file).read_text().splitlines()[int(line) - 1]
+    return any(
+        re.search(complaint, text) and re.search(code, source_line) for complaint, code in _EXCUSED
+    )
 
 
 def _flags(kernel: Kernel) -> tuple[list[str], Path]:

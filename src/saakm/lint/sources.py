@@ -90,6 +90,7 @@ def _shellcheck(root: Path) -> str:
 
 # The slow ones first: the others fit in beside them.
 CHECKERS = (
+    Checker("mypy", _mypy),
     Checker("clippy", _clippy),
     Checker("cargo-test", _cargo_test),
     Checker("shellcheck", _shellcheck),

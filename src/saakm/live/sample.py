@@ -65,7 +65,7 @@ def take(guest: Guest, policy: str, before: Snapshot | None) -> Snapshot:
     row = row or next((row for row in rows if row["name"] == policy), {})
     cpus = _cpus(parts.get("runqueues", ""))
     timeline = Timeline(policy_id=0, cpus=len(cpus))
-    switches: Counter = Counter()
+    switches: Counter[int] = Counter()
     for event in parse_events(parts.get("trace", "").splitlines()):
         timeline.add(event)
         switches[event.cpu] += event.name == "sched_switch"
@@ -77,8 +77,8 @@ def take(guest: Guest, policy: str, before: Snapshot | None) -> Snapshot:
         cpu.migrations_rate = came / window
     now = Snapshot(
         uptime=float(parts["uptime"].split()[0]),
-        switches=row.get("switches", 0),
-        threads=row.get("threads", 0),
+        switches=int(row.get("switches", 0)),
+        threads=int(row.get("threads", 0)),
         state=str(row.get("state", "gone")),
         cpus=cpus,
         ejected=[

@@ -6,6 +6,7 @@ import shlex
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..errors import SaakmError
 from ..vm import Guest, Result
@@ -56,7 +57,7 @@ class Update:
     outcome: str  # replaced, reloaded, compile-error or refused
     seconds: float = 0.0  # from the save until the new version schedules
     build_seconds: float = 0.0
-    replacement: dict = field(default_factory=dict)  # as saakmctl has it
+    replacement: dict[str, Any] = field(default_factory=dict)  # as saakmctl has it
     complaints: list[str] = field(default_factory=list)
 
 
@@ -112,7 +113,7 @@ class Session:
         answer = self._answer(self.guest.run(shlex.join(["saakmctl", "--json", "load", str(file)])))
         self.policy, self.version = answer["policies"][0]["name"], self.versions.accept()
 
-    def _put_in_place(self, file: Path) -> tuple[dict, list[str]]:
+    def _put_in_place(self, file: Path) -> tuple[dict[str, Any], list[str]]:
         """In the place of the old version, or, where that was ejected, as the first one."""
         script = _PUT_IN_PLACE.format(
             name=self.policy, file=shlex.quote(str(file)), module=file.stem, idle=_IDLE
@@ -127,9 +128,9 @@ class Session:
         return answer, complaints
 
     @staticmethod
-    def _answer(done: Result) -> dict:
+    def _answer(done: Result) -> dict[str, Any]:
         """What saakmctl said."""
-        answer = json.loads(done.stdout) if done.stdout.strip() else {}
+        answer: dict[str, Any] = json.loads(done.stdout) if done.stdout.strip() else {}
         if done.status not in (0, _IDLE):
             failures = answer.get("failures") or [
                 {"what": "saakmctl failed", "why": done.stderr.strip()}

@@ -6,9 +6,10 @@ import time
 from collections import deque
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich import box
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
@@ -82,7 +83,7 @@ class Plain:
         text = f"{_figures(now)}; READY by CPU: {queues}"
         self._say({"event": "sample", **asdict(now)}, text)
 
-    def _say(self, document: dict, text: str) -> None:
+    def _say(self, document: dict[str, Any], text: str) -> None:
         seconds = time.monotonic() - self._start
         line = json.dumps({"seconds": round(seconds, 3), **document}) if self._json else text
         print(line if self._json else f"[{seconds:6.1f}] {line}", flush=True)
@@ -127,7 +128,9 @@ class Screen:
         self._refresh()
 
     def render(self) -> Group:
-        parts = [Panel(Group(self._status, self._totals()), title=f"saakm dev {self._source}")]
+        parts: list[RenderableType] = [
+            Panel(Group(self._status, self._totals()), title=f"saakm dev {self._source}")
+        ]
         if self._now:
             parts.append(_table(self._now))
         if self._complaints:

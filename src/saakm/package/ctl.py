@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 
 from .. import paths
-from ..errors import SaakmError
 from ..locks import locked
 from ..modules import build_saakmctl
 from ..process import run_logged
@@ -25,10 +24,6 @@ _FILES = Path(__file__).parent / "files"
 
 def package_ctl(out: Path) -> Path:
     program = build_saakmctl()
-    if not program:
-        raise SaakmError(
-            "saakmctl cannot be packaged", "this checkout has no saakmctl", "check out saakmctl/"
-        )
     with tempfile.TemporaryDirectory(prefix="saakm-docs-") as scratch:
         docs = Path(scratch)
         _write_docs(docs)

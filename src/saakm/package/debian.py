@@ -21,7 +21,8 @@ _DATE = "Mon, 01 Jan 2024 00:00:00 +0000"
 
 def version() -> str:
     """Of all packages."""
-    return tomllib.loads((paths.REPO / "pyproject.toml").read_text())["project"]["version"]
+    project = tomllib.loads((paths.REPO / "pyproject.toml").read_text())["project"]
+    return str(project["version"])
 
 
 def maintainer() -> tuple[str, str]:

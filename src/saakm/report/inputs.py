@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..bench import store
 from ..bench.figures import Figure, figures
@@ -75,7 +76,7 @@ def _add_costs(path: Path, found: Results) -> None:
 
 def _refuse_mixture(records: list[Record]) -> None:
     """Runs of two kernels or machines in one mean would be a lie."""
-    seen: dict[tuple, str] = {}
+    seen: dict[tuple[object, ...], str] = {}
     for record in records:
         what = (record["workload"], record["variant"], record["traced"])
         where = json.dumps([record["kernel"], _shape(record), record["definition"]], sort_keys=True)
@@ -87,5 +88,5 @@ def _refuse_mixture(records: list[Record]) -> None:
             )
 
 
-def _shape(record: Record) -> dict:
+def _shape(record: Record) -> dict[str, Any]:
     return {name: value for name, value in record["machine"].items() if name != "memory"}

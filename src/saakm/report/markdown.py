@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..bench import show
+from ..bench.figures import Figure
 from ..cost import markdown as costs
 from . import tables
 from .inputs import Results
@@ -33,7 +34,7 @@ def _parts(results: Results, base: str, page: Path) -> list[str]:
     return parts + _origin(results)
 
 
-def _comparisons(found: list, base: str) -> list[str]:
+def _comparisons(found: list[Figure], base: str) -> list[str]:
     parts = []
     for comparison in tables.comparisons(found, base):
         result = comparison.result

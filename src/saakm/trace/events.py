@@ -6,7 +6,7 @@ Sched events may also come as tracefs prints them.
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # What is recorded; the guest enables them at boot.
 SCHED_EVENTS = (
@@ -31,7 +31,7 @@ class Event(NamedTuple):
     cpu: int
     pid: int  # whoever had the CPU
     name: str
-    values: tuple
+    values: tuple[Any, ...]
 
 
 # Names are last or stand before a known word: they may hold blanks.

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 
@@ -15,15 +16,19 @@ from matplotlib.ticker import MaxNLocator
 from ..topology import Topology
 from .timeline import Timeline
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _COLUMNS = 400  # of time, in maps
 _MOST_THREADS = 40  # shown by name
-_LLC, _SOCKET = {"color": "0.35", "lw": 1.2, "ls": "--"}, {"color": "black", "lw": 2.0}
+_LLC: dict[str, Any] = {"color": "0.35", "lw": 1.2, "ls": "--"}
+_SOCKET: dict[str, Any] = {"color": "black", "lw": 2.0}
 
 
 def draw(
     timeline: Timeline, topology: Topology, directory: Path, kind: str, title: str
 ) -> list[Path]:
-    pictures: dict[str, Callable] = {
+    pictures: dict[str, Callable[[Axes], None]] = {
         "migrations": lambda ax: _migrations(ax, timeline, topology),
         "residency": lambda ax: _residency(ax, timeline),
         "queues": lambda ax: _queues(ax, timeline),
@@ -47,7 +52,7 @@ def _seconds(timeline: Timeline) -> float:
     return max(timeline.end_ns - timeline.begin_ns, 1) / 1e9
 
 
-def _migrations(axes, timeline: Timeline, topology: Topology) -> None:
+def _migrations(axes: "Axes", timeline: Timeline, topology: Topology) -> None:
     cpus = timeline.cpus
     matrix = np.zeros((cpus, cpus), dtype=int)
     for (origin, target), count in timeline.migrations.items():
@@ -68,7 +73,7 @@ def _migrations(axes, timeline: Timeline, topology: Topology) -> None:
     axes.set_yticks(range(0, cpus, step))
 
 
-def _borders(axes, topology: Topology) -> None:
+def _borders(axes: "Axes", topology: Topology) -> None:
     cache = topology.cores * topology.threads
     package = cache * topology.llcs
     for edge in range(cache, topology.cpus, cache):
@@ -87,7 +92,7 @@ def _by_first_run(timeline: Timeline) -> list[int]:
     return list(dict.fromkeys(pid for pid, *_ in sorted(timeline.runs, key=lambda run: run[2])))
 
 
-def _residency(axes, timeline: Timeline) -> None:
+def _residency(axes: "Axes", timeline: Timeline) -> None:
     """Colour: the CPU on which a thread spent most of the time slot; white: nowhere."""
     pids = _by_first_run(timeline)
     rows = {pid: row for row, pid in enumerate(pids)}
@@ -125,7 +130,7 @@ def _spread(slots: np.ndarray, begin: float, end: float) -> None:
     slots[last] += end - last
 
 
-def _queues(axes, timeline: Timeline) -> None:
+def _queues(axes: "Axes", timeline: Timeline) -> None:
     width = max(timeline.end_ns - timeline.begin_ns, 1) / _COLUMNS
     mean = np.zeros((timeline.cpus, _COLUMNS))
     for cpu, steps in timeline.queue.items():
@@ -154,7 +159,7 @@ def _queues(axes, timeline: Timeline) -> None:
     axes.set_ylabel("CPU")
 
 
-def _latency(axes, timeline: Timeline) -> None:
+def _latency(axes: "Axes", timeline: Timeline) -> None:
     if not timeline.latencies_ns:
         axes.text(0.5, 0.5, "no thread was woken", ha="center", transform=axes.transAxes)
         return
@@ -171,7 +176,7 @@ def _latency(axes, timeline: Timeline) -> None:
     axes.grid(alpha=0.3)
 
 
-def _share(axes, timeline: Timeline) -> None:
+def _share(axes: "Axes", timeline: Timeline) -> None:
     total = timeline.cpu_ns()
     whole = max(timeline.end_ns - timeline.begin_ns, 1) / 100
     shown = total.most_common(_MOST_THREADS)

@@ -21,16 +21,16 @@ class Timeline:
     names: dict[int, str] = field(default_factory=dict)
     threads: set[int] = field(default_factory=set)
     runs: list[tuple[int, int, int, int]] = field(default_factory=list)  # pid, cpu, begin, end
-    migrations: Counter = field(default_factory=Counter)  # by (from, to)
+    migrations: Counter[tuple[int, int]] = field(default_factory=Counter)  # by (from, to)
     queue: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
-    calls: Counter = field(default_factory=Counter)  # by handler
-    counts: Counter = field(default_factory=Counter)  # by event
+    calls: Counter[str] = field(default_factory=Counter)  # by handler
+    counts: Counter[str] = field(default_factory=Counter)  # by event
     switches: int = 0  # that gave a CPU to one of `threads`
 
     def __post_init__(self) -> None:
         self._running: dict[int, tuple[int, int]] = {}  # by CPU: pid, since
         self._waits = Waits(self._ours)
-        self._moves: dict[int, Counter] = defaultdict(Counter)
+        self._moves: dict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._ready = [0] * self.cpus
         self._ready_on: dict[int, int] = {}
 
@@ -93,9 +93,9 @@ class Timeline:
         if policy == self.policy_id:
             self.calls[handler] += 1
 
-    def cpu_ns(self) -> Counter:
+    def cpu_ns(self) -> Counter[int]:
         """CPU time by pid."""
-        total = Counter()
+        total: Counter[int] = Counter()
         for pid, _, begin, end in self.runs:
             total[pid] += end - begin
         return total

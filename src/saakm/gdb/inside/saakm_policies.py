@@ -10,10 +10,10 @@ _ROW = "{:<3} {:<16} {:<16} {:>8} {:<7} {:>7} {:>10} {:>10} {:>10}\n"
 class Policies(gdb.Command):
     """The loaded policies, as /proc/saakm/policies has them, and why one was ejected."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("saakm-policies", gdb.COMMAND_DATA)
 
-    def invoke(self, argument, from_tty):
+    def invoke(self, argument: str, from_tty: bool) -> None:
         gdb.write(
             _ROW.format(
                 "id",
@@ -35,7 +35,7 @@ class Policies(gdb.Command):
                 gdb.write(f"    ejected ({kind}): {end['reason'].string()}\n")
 
 
-def _row(policy):
+def _row(policy: gdb.Value) -> list[int | str]:
     state = "ejected" if int(policy["exit"]["kind"]) else "dying" if policy["dying"] else "active"
     own = policy["own"]
     module = own["owner"]["name"].string() if own["owner"] else "-"

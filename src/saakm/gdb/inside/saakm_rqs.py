@@ -3,6 +3,7 @@
 
 import gdb
 from saakm_values import (
+    address_of,
     duration,
     enum_name,
     now_ns,
@@ -28,10 +29,10 @@ class Runqueues(gdb.Command):
 
     saakm-rqs [-a] [CPU]...: -a shows all threads of long queues."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("saakm-rqs", gdb.COMMAND_DATA)
 
-    def invoke(self, argument, from_tty):
+    def invoke(self, argument: str, from_tty: bool) -> None:
         words = gdb.string_to_argv(argument)
         shown = None if "-a" in words else _SHOWN
         chosen = [int(word) for word in words if word != "-a"]
@@ -40,7 +41,7 @@ class Runqueues(gdb.Command):
             _show_cpu(cpu, runqueue(cpu), now, shown)
 
 
-def _show_cpu(cpu, rq, now, shown):
+def _show_cpu(cpu: int, rq: gdb.Value, now: int, shown: int | None) -> None:
     ours, threads = rq["saakm"], list(runnable(rq))
     gdb.write(f"CPU {cpu}  {_current(rq['curr'].dereference(), now)}\n")
     _line(
@@ -56,14 +57,14 @@ def _show_cpu(cpu, rq, now, shown):
         if task["saakm"]["rq"]
     }
     for address, queue in queues.items():
-        name = "orphans" if address == int(ours["orphans"].address) else queue_name(queue)
+        name = "orphans" if address == address_of(ours["orphans"]) else queue_name(queue)
         _show_queue(name, queue, now, shown)
     placed = [task for task in threads if not task["saakm"]["rq"] and int(task) != int(rq["curr"])]
     if placed:
         _line("in no queue: " + ", ".join(f"{thread(t)} {state(t)}" for t in placed[:shown]))
 
 
-def _current(task, now):
+def _current(task: gdb.Value, now: int) -> str:
     kind = symbol(int(task["sched_class"])).removesuffix("_sched_class")
     if not task["saakm"]["policy"] or kind != "saakm":
         return f"{thread(task)} ({kind})"
@@ -71,7 +72,7 @@ def _current(task, now):
     return f"{thread(task)} {state(task)} under {policy_name(task['saakm']['policy'])} for {since}"
 
 
-def _extras(rq, now):
+def _extras(rq: gdb.Value, now: int) -> str:
     words = ""
     if int(rq["saakm"]["owed"]) and int(rq["saakm"]["owed_until_ns"]) > now:
         left = duration(int(rq["saakm"]["owed_until_ns"]) - now)
@@ -81,7 +82,7 @@ def _extras(rq, now):
     return words
 
 
-def _show_handler(cpu):
+def _show_handler(cpu: int) -> None:
     context = cpus.per_cpu(value("&saakm_context"), cpu)
     handler = int(context["handler"])
     if handler:
@@ -89,7 +90,7 @@ def _show_handler(cpu):
         _line(f"in the handler {name}" + (", balancing" if context["balancing"] else ""))
 
 
-def _show_queue(name, queue, now, shown):
+def _show_queue(name: str, queue: gdb.Value, now: int, shown: int | None) -> None:
     kind = enum_name(queue["type"], "SAAKM_RQ_")
     try:
         tasks = list(queued(queue))
@@ -103,7 +104,7 @@ def _show_queue(name, queue, now, shown):
         _line(f"WRONG: its nr_tasks is {int(queue['nr_tasks'])}")
 
 
-def _line(text):
+def _line(text: str) -> None:
     gdb.write(f"       {text}\n")
 
 

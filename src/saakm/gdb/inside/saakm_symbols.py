@@ -10,17 +10,17 @@ import gdb
 from linux import modules, symbols
 
 
-class ModuleSymbols(symbols.LxSymbols):
+class ModuleSymbols(symbols.LxSymbols):  # type: ignore[misc]  # of the kernel's, without types
     """Load the symbols of modules anew (done by itself when gdb starts and when one is loaded).
 
     Which file it is tells its build ID: policies of one name may have been built in several places."""
 
-    addresses = {}
+    addresses: dict[str, int] = {}
 
-    def invoke(self, argument, from_tty):
+    def invoke(self, argument: str, from_tty: bool) -> None:
         self.load_all_symbols()
 
-    def load_module_symbols(self, module):
+    def load_module_symbols(self, module: gdb.Value) -> None:
         name = module["name"].string()
         self.addresses[name] = int(module["mem"][0]["base"])
         file = module_file(module)
@@ -35,7 +35,7 @@ class ModuleSymbols(symbols.LxSymbols):
         self.loaded_modules.append(name)
 
 
-def module_file(module):
+def module_file(module: gdb.Value) -> str | None:
     name, note = module["name"].string(), _build_id_note(module)
     for file in glob.glob(f"{os.environ['SAAKM_MODULES']}/**/{name}.ko", recursive=True):
         with open(file, "rb") as content:
@@ -44,7 +44,7 @@ def module_file(module):
     return None
 
 
-def _at_zero(file, name):
+def _at_zero(file: str, name: str) -> str:
     """A copy whose sections all begin at 0: else gdb finds no variable (the linker leaves .data at 0x40)."""
     os.makedirs(os.environ["SAAKM_SYMBOLS"], exist_ok=True)
     copy = f"{os.environ['SAAKM_SYMBOLS']}/{name}.ko"
@@ -52,7 +52,7 @@ def _at_zero(file, name):
     return copy
 
 
-def _build_id_note(module):
+def _build_id_note(module: gdb.Value) -> bytes | None:
     sections = module["sect_attrs"].dereference()
     for i in range(int(sections["nsections"])):
         section = sections["attrs"][i]
@@ -62,7 +62,7 @@ def _build_id_note(module):
     return None
 
 
-def follow_modules():
+def follow_modules() -> None:
     """Knows the modules at every stop; stops when one is loaded only if a breakpoint may be in it.
 
     A stop, however short, changes what the guest does afterwards.
@@ -73,7 +73,7 @@ def follow_modules():
     gdb.events.breakpoint_created.connect(lambda made: _wait_for_modules(command, made))
 
 
-def _load_new(command):
+def _load_new(command: ModuleSymbols) -> None:
     if not _kernel_runs():
         return
     now = [(module["name"].string(), module) for module in modules.module_list()]
@@ -86,12 +86,12 @@ def _load_new(command):
             command.load_module_symbols(module)
 
 
-def _wait_for_modules(command, made):
+def _wait_for_modules(command: ModuleSymbols, made: gdb.Breakpoint) -> None:
     if made.pending and not command.breakpoint:
         command.breakpoint = symbols.LoadModuleBreakpoint("do_init_module", command)
 
 
-def _kernel_runs():
+def _kernel_runs() -> bool:
     """Its page tables are there, and its per-CPU data."""
     try:
         return int(gdb.parse_and_eval("system_state")) > 0

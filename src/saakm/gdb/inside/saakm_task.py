@@ -24,10 +24,10 @@ _FRAMES = 16
 class Task(gdb.Command):
     """What the class knows of a thread, and where it stands: saakm-task PID"""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("saakm-task", gdb.COMMAND_DATA)
 
-    def invoke(self, argument, from_tty):
+    def invoke(self, argument: str, from_tty: bool) -> None:
         if not argument.isdigit():
             raise gdb.GdbError("saakm-task takes the PID of a thread")
         task = tasks.get_task_by_pid(int(argument))
@@ -39,7 +39,7 @@ class Task(gdb.Command):
         _show_stack(task)
 
 
-def _facts(task):
+def _facts(task: gdb.Value) -> dict[str, str]:
     ours = task["saakm"]
     cpu = int(task["thread_info"]["cpu"])
     running = int(runqueue(cpu)["curr"]) == int(task)
@@ -61,15 +61,15 @@ def _facts(task):
         f"flags {', '.join(flags) or 'none'}; from CPU {int(event['prev_cpu'])}, "
         f"woken on CPU {int(event['waker_cpu'])}"
     )
-    facts["param"] = int(ours["param"])
+    facts["param"] = str(int(ours["param"]))
     if event["data"]:
         facts["data"] = f"{int(event['data']):#x}, {int(ours['policy']['own']['task_size'])} bytes"
     return facts
 
 
-def _show_history(pid):
+def _show_history(pid: int) -> None:
     """Of all CPUs, latest first. There is some if it is switched on, or the watchdog suspects something."""
-    records = []
+    records: list[gdb.Value] = []
     for cpu in cpus.each_possible_cpu():
         history = cpus.per_cpu(value("&saakm_history"), cpu)
         if history:
@@ -88,7 +88,7 @@ def _show_history(pid):
         )
 
 
-def _show_stack(task):
+def _show_stack(task: gdb.Value) -> None:
     """Of a thread that is switched out, by its frame pointers. That of another is its CPU's: bt."""
     if task["on_cpu"]:
         gdb.write(f"stack     thread {int(task['thread_info']['cpu']) + 1}; bt\n")

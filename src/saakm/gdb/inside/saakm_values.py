@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What our commands read from the kernel's memory."""
 
+from collections.abc import Iterator
+
 import gdb
 
 from linux import cpus, lists, rbtree, utils
@@ -12,54 +14,55 @@ _core = utils.CachedType("struct saakm_core")
 MOST = 100_000
 
 
-def value(expression):
+def value(expression: str) -> gdb.Value:
     return gdb.parse_and_eval(expression)
 
 
-def runqueue(cpu):
-    return cpus.per_cpu(value("&runqueues"), cpu)
+def runqueue(cpu: int) -> gdb.Value:
+    found: gdb.Value = cpus.per_cpu(value("&runqueues"), cpu)
+    return found
 
 
-def policies():
+def policies() -> list[gdb.Value]:
     return list(
         lists.list_for_each_entry(value("saakm_policies"), _policy.get_type().pointer(), "node")
     )
 
 
-def policy_names(mask):
+def policy_names(mask: int) -> str:
     """Of a mask as in rq->saakm.active."""
     return ", ".join(policy_name(p) for p in policies() if int(p["own"]["mask"]) & mask) or "none"
 
 
-def policy_name(policy):
+def policy_name(policy: gdb.Value) -> str:
     """From the class's own copy: a policy can write to the other one."""
     return policy["own"]["name"].string()
 
 
-def switches(policy):
+def switches(policy: gdb.Value) -> int:
     """To its threads, on all CPUs: a policy sees the first part of what the class has for each."""
     cores = policy["cores"].cast(_core.get_type().pointer())
     return sum(int(cpus.per_cpu(cores, cpu)["switches"]) for cpu in cpus.each_possible_cpu())
 
 
-def enum_name(constant, prefix):
+def enum_name(constant: gdb.Value, prefix: str) -> str:
     return str(constant).removeprefix(prefix)
 
 
-def state(task):
+def state(task: gdb.Value) -> str:
     return enum_name(task["saakm"]["state"].cast(gdb.lookup_type("enum saakm_state")), "SAAKM_")
 
 
-def thread(task):
+def thread(task: gdb.Value) -> str:
     return f"{task['comm'].string()}/{int(task['pid'])}"
 
 
-def now_ns():
+def now_ns() -> int:
     """The clock of an idle CPU stands still: the latest of all."""
     return max(int(runqueue(cpu)["clock"]) for cpu in cpus.each_online_cpu())
 
 
-def duration(ns):
+def duration(ns: int) -> str:
     """As 3.1 ms."""
     for unit, size in (("s", 1e9), ("ms", 1e6)):
         if ns >= size:
@@ -67,12 +70,12 @@ def duration(ns):
     return f"{max(ns, 0) / 1e3:.1f} us"
 
 
-def cpu_list(mask):
+def cpu_list(mask: gdb.Value) -> str:
     """A struct cpumask as 0-3,6."""
     word = mask["bits"][0].type.sizeof * 8
     words = mask["bits"].type.range()[1] + 1
     bits = [n for n in range(words * word) if int(mask["bits"][n // word]) >> n % word & 1]
-    ranges = []
+    ranges: list[list[int]] = []
     for n in bits:
         if ranges and ranges[-1][1] == n - 1:
             ranges[-1][1] = n
@@ -81,25 +84,30 @@ def cpu_list(mask):
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
 
 
-def symbol(address):
+def symbol(address: int) -> str:
     """The name at an address, as fifo_rq or core + 8; empty if there is none."""
     text = gdb.execute(f"info symbol {address:#x}", to_string=True)
     return "" if text.startswith("No symbol") else text.partition(" in section")[0].strip()
 
 
-def queue_name(queue):
+def address_of(struct: gdb.Value) -> int:
+    assert struct.address is not None, "it is in the kernel's memory"
+    return int(struct.address)
+
+
+def queue_name(queue: gdb.Value) -> str:
     """A per-CPU variable has its name at the same distance from each CPU's area."""
     offset = int(value(f"__per_cpu_offset[{int(queue['cpu'])}]"))
-    address = int(queue.address)
+    address = address_of(queue)
     return symbol(address - offset & (1 << 64) - 1) or symbol(address) or f"{address:#x}"
 
 
-def _container(node, member):
+def _container(node: gdb.Value, member: str) -> gdb.Value:
     offset = int(value(f"(unsigned long)&((struct task_struct *)0)->saakm.{member}"))
     return gdb.Value(int(node) - offset).cast(_task.get_type().pointer())
 
 
-def runnable(rq):
+def runnable(rq: gdb.Value) -> Iterator[gdb.Value]:
     """The threads of policies on this CPU, in order of arrival."""
     for n, node in enumerate(lists.list_for_each(rq["saakm"]["threads"])):
         if n == MOST:
@@ -107,7 +115,7 @@ def runnable(rq):
         yield _container(node, "rq_node")
 
 
-def queued(queue):
+def queued(queue: gdb.Value) -> Iterator[gdb.Value]:
     """The threads of a struct saakm_rq, in its order."""
     if enum_name(queue["type"], "SAAKM_RQ_") == "RBTREE":
         nodes, member = rbtree.rb_inorder_for_each(queue["root"]["rb_root"]), "node.rb"
