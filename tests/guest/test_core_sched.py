@@ -54,3 +54,13 @@ def test_siblings_run_one_group(guest, program):
     with_cookies = _part_of_strangers(guest, program, "overlap")
     without = _part_of_strangers(guest, program, "control")
     assert with_cookies < without / 4, f"{with_cookies:.3f} with cookies, {without:.3f} without"
+
+
+def test_siblings_of_different_groups_take_turns(guest, program):
+    """A hog on each sibling, with a cookie each: one of the two CPUs idles at any time.
+
+    A fifo ends no turn: at each tick the core chooses anew, and who waits goes first.
+    """
+    id_ = load_policy(guest, "fifo")
+    used_ms = list(map(int, run_ok(guest, f"{program('cookie_turns')} {id_} 1000").split()))
+    assert min(used_ms) >= 300 and sum(used_ms) <= 1100, used_ms

@@ -55,6 +55,15 @@ def test_balancing_comes_at_its_interval(guest, program):
         expect(gap_ms > 20 - 2 * 4, f"20 ms between two, not {gap_ms:.1f} ms", events)
 
 
+def test_balancing_comes_to_cores_without_a_tick(guest, program):
+    """Two hogs on core 1: an idle core is kicked to balance for all that sleep tickless."""
+    found = record(guest, f"{program('trigger_life')} tick_pair", MANY, "interval_ms=8")
+    events = found.only("balancing_select")
+    counts = [len(_of_core(events, core)) for core in range(4)]
+    due = (events[-1].time_ns - events[0].time_ns) / 8e6
+    expect(min(counts) > due * 0.7, f"{due:.0f} times on each core, not {counts}", events)
+
+
 def test_no_balancing_without_an_interval(guest, program):
     found = record(guest, f"{program('trigger_life')} tick_alone", MANY, "interval_ms=0")
     assert not found.only("balancing_select")

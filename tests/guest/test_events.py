@@ -164,6 +164,14 @@ def test_sync_wakeup_is_told(guest, program):
     )
 
 
+def test_sync_wakeup_on_the_only_cpu_is_told(guest, program):
+    """Nobody chooses a CPU then: wakeup_preempt is the first to hear of it."""
+    events = record(guest, f"{program('trigger_wake')} pipe_pinned").of("reader")
+    asked = [e for e in events if e.name == "wakeup_preempt"]
+    expect(any(e.flags & SYNC for e in asked), "SAAKM_EV_SYNC in wakeup_preempt", events)
+    expect(not any(e.flags & CHOICE for e in asked), "no choice of a CPU", events)
+
+
 def test_a_thread_that_is_stolen_is_told(guest, program):
     """Hogs on one CPU are let go, and the others steal: moved says from where to where."""
     found = record(guest, f"{program('let_go')} 3", "steal=Y")
@@ -185,6 +193,14 @@ def test_waker_and_previous_cpu_are_told(guest, program):
     expect(all(e.prev_cpu in (1, 2) for e in woken), "prev_cpu 1 or 2", events)
     told = sum(e.waker_cpu == 3 for e in woken)
     expect(told * 2 > len(woken), "waker_cpu 3 for most", events)
+
+
+def test_waker_is_told_without_a_choice(guest, program):
+    """The waker sits on CPU 3, the sleeper may use CPU 1 alone."""
+    events = record(guest, f"{program('trigger_wake')} remote_pinned").of("sleeper")
+    woken = [e for e in events if e.name == "unblock_place" and not e.flags & CHOICE]
+    told = sum((e.prev_cpu, e.waker_cpu) == (1, 3) for e in woken)
+    expect(told > len(woken) / 2, "prev_cpu 1 and waker_cpu 3 for most", events)
 
 
 @pytest.mark.parametrize("answer", ["Y", "N"])

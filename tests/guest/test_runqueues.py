@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from .support import expect_order, load_policy, run_ok
+from .support import ejected, expect_order, load_policy, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -77,6 +77,15 @@ def test_new_key_sorts_anew(guest, program, type_, key):
 
 def test_new_key_changes_nothing_in_a_fifo(guest, program):
     _runs_in_order(guest, program, "fifo", "nice", [1, 2, 3], [0, 1, 2], [(2, 0), (0, 9)])
+
+
+@pytest.mark.parametrize("type_", SORTED)
+def test_an_ejected_policy_is_not_asked_for_an_order(guest, program, type_):
+    """It ejects itself while the parameters of a thread that waits are set; then comes the sorting."""
+    id = load_policy(guest, "queues", f"type={type_}", "give_up=Y")
+    run_ok(guest, f"{program('queue_order')} {id} param 5 9 7 -- 0=8")
+    assert ejected(guest)["queues"].kind == "policy-error"
+    assert run_ok(guest, "cat /sys/module/queues/parameters/asked_after").strip() == "0"
 
 
 @pytest.mark.parametrize("type_", ALL)

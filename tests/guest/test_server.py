@@ -60,6 +60,13 @@ def test_knobs_take_effect_at_once(guest, program, knobs):
     assert 200 <= before <= 450 and after <= 5, (before, after)
 
 
+def test_idle_time_counts_as_used(guest, program):
+    """The CPU idles for more than the runtime: the server helps in the next period, not at the end of this."""
+    id_ = load_policy(guest, "fifo")
+    ran_ms = int(run_ok(guest, f"{program('after_idle')} {id_}"))
+    assert 975 <= ran_ms <= 1075
+
+
 # --- admission ---
 
 

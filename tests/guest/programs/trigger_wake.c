@@ -28,17 +28,28 @@ static void writes(struct subject *self)
 	self->progress = 1;
 }
 
-static void pipe_pair(void)
+static void pipe_on(int cpu)
 {
 	struct subject reader, writer;
 
 	if (pipe(to_reader) || pipe(to_writer))
 		die("pipe");
-	subject_start(&reader, reads, -1);
+	subject_start(&reader, reads, cpu);
 	tell("reader", reader.tid);
-	subject_start(&writer, writes, -1);
+	subject_start(&writer, writes, cpu);
 	subject_stop(&writer);
 	subject_stop(&reader);
+}
+
+static void pipe_pair(void)
+{
+	pipe_on(-1);
+}
+
+/* Nobody is asked for a CPU: there is but one. */
+static void pipe_pinned(void)
+{
+	pipe_on(1);
 }
 
 static void waits(struct subject *self)
@@ -47,7 +58,7 @@ static void waits(struct subject *self)
 	sleeper_run(self);
 }
 
-static void remote(void)
+static void remote_to(int other)
 {
 	struct subject s;
 	cpu_set_t set;
@@ -59,7 +70,7 @@ static void remote(void)
 	AWAIT(in_state(s.tid, "BLOCKED"));
 	CPU_ZERO(&set);
 	CPU_SET(1, &set);
-	CPU_SET(2, &set);
+	CPU_SET(other, &set);
 	if (sched_setaffinity(s.tid, sizeof(set), &set))
 		die("sched_setaffinity");
 	for (uint64_t i = 1; i <= 10; i++) {
@@ -69,6 +80,16 @@ static void remote(void)
 	s.stop = 1;
 	sleeper_wake();
 	subject_stop(&s);
+}
+
+static void remote(void)
+{
+	remote_to(2);
+}
+
+static void remote_pinned(void)
+{
+	remote_to(1);
 }
 
 /*
@@ -103,7 +124,9 @@ int main(int argc, char **argv)
 {
 	static const struct scenario scenarios[] = {
 		{ "pipe", pipe_pair },
+		{ "pipe_pinned", pipe_pinned },
 		{ "remote", remote },
+		{ "remote_pinned", remote_pinned },
 		{ "beside", beside },
 		{ NULL, NULL },
 	};

@@ -27,6 +27,15 @@ module_param_named(unordered, nr_unordered.counter, int, 0444);
 module_param_named(miscounted, nr_miscounted.counter, int, 0444);
 module_param(longest, int, 0444);
 
+static bool give_up;
+static int asked_after;
+module_param(give_up, bool, 0644);
+MODULE_PARM_DESC(give_up, "a thread whose parameters change while it waits ejects the policy");
+module_param(asked_after, int, 0444);
+MODULE_PARM_DESC(asked_after, "how often it was asked for an order after that");
+
+static bool gave_up;
+
 struct queues_task {
 	u64	arrival;	/* 0: it changed its key while it waited */
 };
@@ -41,6 +50,7 @@ static bool by_nice, is_fifo;
 
 static int queues_order(const struct task_struct *a, const struct task_struct *b)
 {
+	asked_after += READ_ONCE(gave_up);
 	if (by_nice)
 		return a->static_prio - b->static_prio;
 	return saakm_task_param(a) < saakm_task_param(b) ? -1 :
@@ -95,6 +105,16 @@ static void queues_attr_changed(struct saakm_policy *policy, struct process_even
 	check(core);
 }
 
+/* The thread is not back in its queue yet, where it may belong elsewhere now. */
+static void queues_setparam_attr(struct saakm_policy *policy, struct process_event *event,
+				 const struct sched_attr *attr)
+{
+	if (!give_up || gave_up || saakm_task_state(event->task) != SAAKM_READY)
+		return;
+	saakm_eject(policy, SAAKM_EXIT_POLICY_ERROR, event->task, "gives up");
+	WRITE_ONCE(gave_up, true);
+}
+
 static void queues_tick(struct saakm_policy *policy, struct process_event *event,
 			struct core_event *core)
 {
@@ -134,6 +154,7 @@ static const struct saakm_module_routines queues_routines = {
 	.attr_changed	= queues_attr_changed,
 	.tick		= queues_tick,
 	.schedule	= queues_schedule,
+	.setparam_attr	= queues_setparam_attr,
 };
 
 static struct saakm_policy queues = {
