@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of tests/mutate."""
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from dataclasses import asdict
+
+from saakm.errors import SaakmError
+
+from . import kernel, runs
+from .faults import Fault, chosen_faults
+
+
+def _arguments(description: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--lines", action="store_true", help="the lines of lines.toml")
+    what.add_argument("--seed", type=int, help="draw faults by this seed")
+    what.add_argument("--list", action="store_true", help="list all faults, run nothing")
+    parser.add_argument("--number", type=int, default=20, help="how many are drawn, default 20")
+    parser.add_argument(
+        "--minutes", type=float, default=10, help="tests for each fault, default 10 minutes"
+    )
+    parser.add_argument("--again", action="store_true", help="try anew what nobody has noticed")
+    parser.add_argument(
+        "--tests", default=",".join(runs.FAST), help="test files, as in test_NAME.py: a,b,c"
+    )
+    parser.add_argument("--jobs", type=int, help="of make")
+    parser.add_argument("--json", action="store_true", help="results as JSON, on stdout")
+    return parser.parse_args()
+
+
+def _draw(
+    numbered: list[tuple[int, Fault]], arguments: argparse.Namespace, chosen: int
+) -> list[tuple[int, Fault]]:
+    if arguments.lines:
+        return numbered[-chosen:]
+    drawn = numbered[:-chosen]
+    return random.Random(arguments.seed).sample(drawn, min(arguments.number, len(drawn)))
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    texts = kernel.sources()
+    chosen = chosen_faults(texts)
+    faults = kernel.all_faults(texts) + chosen
+    numbered = list(enumerate(faults, 1))
+    if arguments.list:
+        print("\n".join(f"{n:5} {fault.kind:9} {fault}" for n, fault in numbered))
+        return 0
+    wanted = _draw(numbered, arguments, len(chosen))
+    built = kernel.build(faults, arguments.jobs)
+    class_is = runs.digest(faults)
+    tests = runs.baseline(built, class_is, arguments.tests.split(","))
+    results = runs.try_all(
+        built, class_is, wanted, tests, arguments.minutes * 60, again=arguments.again
+    )
+    counts = Counter(result.outcome for result in results)
+    if arguments.json:
+        print(json.dumps({**counts, "results": [asdict(result) for result in results]}, indent=1))
+    else:
+        for result in results:
+            print(f"{result.outcome:9}  {result.fault}\n{'':11}{_why(result)}")
+        print(f"{counts['noticed']} of {len(results)} noticed")
+    return 0 if counts["noticed"] == len(results) else 1
+
+
+def _why(result: runs.Result) -> str:
+    if result.outcome == "noticed":
+        return f"by {result.by}"
+    return f"{result.tests} tests ran, {result.reach} reach it"
+
+
+def main(description: str) -> int:
+    try:
+        return _run(_arguments(description))
+    except SaakmError as error:
+        print(f"mutate: {error}", file=sys.stderr)
+        return 2
