@@ -182,6 +182,14 @@ def test_kick_reaches_an_idle_cpu(mover):
     assert kicked >= 20, f"{kicked} of 200 kicks came through"
 
 
+def test_kick_of_a_busy_cpu_asks_at_once(mover):
+    """Each of 40, which are fewer than ticks would do for, and more than there are ticks."""
+    mover.hogs("pinned", 0)
+    assert mover.write("kick", 1, 40) == 0
+    asked = int(run_ok(mover._guest, "cat /sys/module/mover/parameters/asked"))
+    assert asked >= 36, f"schedule was called {asked} times"
+
+
 def test_kick_of_no_cpu_is_nothing(mover):
     mover.hogs("pinned", 0)
     run_ok(mover._guest, "echo 0 >/sys/devices/system/cpu/cpu3/online")

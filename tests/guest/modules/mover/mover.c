@@ -5,8 +5,9 @@
  *	move	"PID CPU [RQ_CPU]"	saakm_move_task() to a queue of RQ_CPU
  *	steal	"FROM TO MAX PARAM"	saakm_steal() of threads with this
  *					parameter (0: of all); stolen says how many
- *	kick	"CPU TIMES"		saakm_kick() each millisecond; idled says how
- *					often newly_idle was called there meanwhile
+ *	kick	"CPU TIMES"		saakm_kick() each millisecond; idled and asked say
+ *					how often newly_idle and schedule were called
+ *					there meanwhile
  */
 #include <linux/delay.h>
 #include <linux/debugfs.h>
@@ -22,8 +23,12 @@ module_param(stolen, int, 0444);
 static int idled;
 module_param(idled, int, 0444);
 
+static int asked;
+module_param(asked, int, 0444);
+
 static DEFINE_PER_CPU(struct saakm_rq, mover_rq);
 static DEFINE_PER_CPU(int, mover_idled);
+static DEFINE_PER_CPU(int, mover_asked);
 static u32 wanted_param;
 
 static bool wanted(struct task_struct *task)
@@ -39,6 +44,7 @@ static void mover_place(struct saakm_policy *policy, struct process_event *event
 
 static struct task_struct *mover_schedule(struct saakm_policy *policy, struct core_event *core)
 {
+	per_cpu(mover_asked, core->id)++;
 	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(mover_rq, core->id));
 }
 
@@ -96,16 +102,18 @@ static int pull(const char *words)
 
 static int kick(const char *words)
 {
-	int cpu, times, before;
+	int cpu, times, idled_before, asked_before;
 
 	if (sscanf(words, "%d %d", &cpu, &times) != 2 || !cpu_possible(cpu))
 		return -ENOMSG;
-	before = READ_ONCE(per_cpu(mover_idled, cpu));
+	idled_before = READ_ONCE(per_cpu(mover_idled, cpu));
+	asked_before = READ_ONCE(per_cpu(mover_asked, cpu));
 	while (times--) {
 		saakm_kick(cpu);
 		usleep_range(1000, 1100);
 	}
-	idled = READ_ONCE(per_cpu(mover_idled, cpu)) - before;
+	idled = READ_ONCE(per_cpu(mover_idled, cpu)) - idled_before;
+	asked = READ_ONCE(per_cpu(mover_asked, cpu)) - asked_before;
 	return 0;
 }
 
