@@ -10,7 +10,7 @@ from saakm.errors import SaakmError
 
 from .support import SYSFS, Exit, ejected, last_error, load_policy, policies, run_ok, until
 
-# The whole zoo once more, in one test, on the debug kernel.
+# The rest of the zoo, in one test, on the debug kernel; with --long all of it on both.
 pytestmark = pytest.mark.kernel("base")
 
 DUMP = "/sys/kernel/debug/saakm/dump"
@@ -64,6 +64,17 @@ ZOO = {
     "running_sleeps": ("sleep", 19, "running", "running slept", "victims"),
     "prepare_sleeps": ("sleep", 19, ".*_prepare", "prepare slept", "victims"),
 }
+# test_misuse.py has their refusal; here they are ejected, on the debug kernel.
+REFUSED_AS_WELL = [
+    "place_twice",
+    "place_foreign",
+    "block_waiting",
+    "place_never",
+    "prepare_9999",
+    "schedule_sleeper",
+    "steal_locked",
+    "move_nowhere",
+]
 HANDLERS = [
     "prepare",
     "place",
@@ -152,7 +163,13 @@ def _make_fault(guest, program, mode: str) -> Exit:
     return end
 
 
-@pytest.mark.parametrize("mode", ZOO)
+@pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param(mode, marks=[pytest.mark.long] if mode in REFUSED_AS_WELL else [])
+        for mode in ZOO
+    ],
+)
 def test_zoo(guest, program, watch, another, mode):
     watch.expect_violations()
     run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
@@ -175,9 +192,11 @@ def test_neighbours_go_on(guest, program, watch, neighbour, mode):
 
 @pytest.mark.kernel("debug")
 @pytest.mark.limit(300)
-def test_zoo_with_the_kernels_checks(guest, program, watch):
+def test_zoo_with_the_kernels_checks(request, guest, program, watch):
     # Who sleeps in a handler is found by lockdep before.
     modes = [mode for mode in ZOO if ZOO[mode][0] != "sleep"]
+    if not request.config.getoption("--long"):
+        modes = REFUSED_AS_WELL
     watch.expect_violations(least=len(modes))
     load_policy(guest, "rr")
     run_ok(guest, f"echo eject >{SYSFS}/on_violation; echo 500 >{SYSFS}/handler_limit_ms")
