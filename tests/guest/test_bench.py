@@ -7,12 +7,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
 from saakm import paths
 
 from .support import find_kernel, run_ok
+from .test_machine_options import qemus_of
 
 pytestmark = pytest.mark.kernel("base")
 
@@ -46,9 +48,12 @@ def test_applications_run_under_each_scheduler_and_resume(tmp_path):
         "--resume",
         "--json",
     )
-    first = saakm_bench(*args, "--rounds", "1")
+    drawn = [tmp_path / f"runs.{kind}" for kind in ("csv", "svg", "png")]
+    first = saakm_bench(*args, "--rounds", "1", *(f"--{file.suffix[1:]}={file}" for file in drawn))
     assert first.returncode == 0, first.stderr
     assert "Amean" in first.stderr and "too few runs" in first.stderr
+    assert [line.count(",") > 3 for line in drawn[0].read_text().splitlines()] == [True] * 4
+    assert drawn[1].read_text().startswith("<?xml") and drawn[2].read_bytes()[1:4] == b"PNG"
     second = saakm_bench(*args, "--rounds", "2")
     assert second.returncode == 0, second.stderr
     rows = {row["scheduler"]: row for row in json.loads(second.stdout)}
@@ -80,6 +85,34 @@ def test_latencies(tmp_path):
     (run,) = runs(tmp_path)
     wakeup = run["latency"]["wakeup_us"]
     assert wakeup["n"] > 40 and 0 < wakeup["p50"] <= wakeup["p99"] <= wakeup["max"] < 60e6
+
+
+@pytest.mark.long
+@pytest.mark.limit(900)
+def test_waits_of_a_server(tmp_path):
+    """README's nginx, with fewer runs: what it needs is installed, and its threads' waits are seen."""
+    args = ("--workloads", "nginx", "--latency", "--out", str(tmp_path))
+    done = saakm_bench(*args, "--schedulers", "eevdf,fifo", "--rounds", "1")
+    assert done.returncode == 0, done.stderr
+    assert {run["scheduler"] for run in runs(tmp_path)} == {"eevdf", "fifo"}
+    for run in runs(tmp_path):
+        assert run["workload"] == "nginx" and run["latency"]["wakeup_us"]["n"] > 100, run
+
+
+@pytest.mark.long
+@pytest.mark.limit(300)
+def test_each_run_in_a_guest_of_its_own(tmp_path):
+    """The first round, which does not count, is one, too."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "saakm", "bench", "--boot-each", "--warm-up", "--rounds", "1",
+         "--workloads", WORKLOAD, "--schedulers", "fifo", "--on", "guest", "--out", str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )  # fmt: skip
+    guests = set()
+    while child.poll() is None:
+        guests.update(qemus_of(child))
+        time.sleep(0.2)
+    assert child.returncode == 0 and len(guests) == 2
 
 
 @pytest.mark.limit(200)
@@ -116,7 +149,14 @@ def test_on_the_host(guest):
     ]
     modules = find_kernel("base").modules
     settings = f"PYTHONPATH={checkout}/src SAAKM_CACHE={paths.CACHE} SAAKM_POLICIES={modules}"
-    rows = json.loads(run_ok(guest, f"{settings} {shlex.join(command)}", timeout=180))
+    # For tests/options.py, which cannot look into a guest.
+    noted = guest.exchange / "noted"
+    noted.mkdir()
+    settings += f" SAAKM_RECORD_CLI=/run/saakm/{noted.name} "
+    settings += shlex.join([f"PYTEST_CURRENT_TEST={os.environ['PYTEST_CURRENT_TEST']}"])
+    rows = json.loads(run_ok(guest, f"env {settings} {shlex.join(command)}", timeout=180))
+    for file in noted.iterdir():
+        shutil.copy(file, os.environ["SAAKM_RECORD_CLI"])
     assert [row["scheduler"] for row in rows] == SCHEDULERS.split(",")
     assert all(row["mean"] > 0 for row in rows)
     # It has taken back what it had loaded, and left nothing.

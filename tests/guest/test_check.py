@@ -64,6 +64,14 @@ def test_page_as_written():
             assert image.exists() and paths.CACHE in image.parents  # where clean finds it
 
 
+def test_command_boots_the_machine_that_is_asked_for():
+    """Without booting it."""
+    args = ("--only", "storm", "--command", "--topology", "2s1c2t", "--jobs", "1")
+    done = saakm("check", "rr", *args, "--param", "slice_us=2000")
+    assert done.returncode == 0, done.stderr
+    assert "-smp 4,sockets=2,dies=1,cores=1,threads=2" in done.stdout
+
+
 # module, its mode if it has several, the check that finds it -> what it says
 WRONG = [
     (
@@ -72,7 +80,6 @@ WRONG = [
         "lifecycle",
         r"ejected \(stall\) in none: .* has been READY on CPU",
     ),
-    ("misuser", "prepare_forbidden", "affinity", r"ejected \(refused-placement\).*may not use"),
     ("liar", "sleepy", "wakeups", r"was woken, is READY on CPU \d and does not run"),
     ("liar", "hoards", "work-conservation", r"a CPU idled for [\d.]+ ms while thread \d+ waited"),
     (
@@ -158,16 +165,17 @@ def test_policy_that_remembers_the_dead_fails():
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("module", "mode", "words"),
+    ("mode", "name", "words"),
     [
-        ("misuser", "place_twice", "wrong-transition"),
-        ("misuser", "place_never", "not-placed"),
-        ("misuser", "steal_locked", "wrong-move"),
-        ("misuser", "running_sleeps", "sleep"),
+        ("place_twice", "lifecycle", "wrong-transition"),
+        ("place_never", "lifecycle", "not-placed"),
+        ("prepare_forbidden", "affinity", "refused-placement"),
+        ("steal_locked", "lifecycle", "wrong-move"),
+        ("running_sleeps", "lifecycle", "sleep"),
     ],
 )
-def test_fault_fails(module, mode, words):
-    _, said = failure(module, "--only", "lifecycle", "--param", f"mode={mode}")
+def test_fault_fails(mode, name, words):
+    _, said = failure("misuser", "--only", name, "--param", f"mode={mode}")
     assert f"ejected ({words})" in said
 
 
@@ -177,6 +185,23 @@ def test_fault_fails(module, mode, words):
 @pytest.mark.parametrize("policy", policies())
 def test_shipped_policy_holds(policy):
     assert all(row["verdict"] != "failed" for row in check(policy))
+
+
+@pytest.mark.long
+@pytest.mark.limit(1800)
+def test_promises_of_the_command_line_are_checked():
+    """Otherwise this one is skipped: test_page_as_written."""
+    rows = check("rr", "--quick", "--promise", "weights", status=1)
+    assert [row["check"] for row in rows if row["verdict"] == "failed"] == ["weights"]
+
+
+@pytest.mark.long
+@pytest.mark.limit(7200)
+@pytest.mark.kernel("debug")
+def test_full_has_other_machines():
+    rows = check("fifo", "--full")
+    assert all(row["verdict"] != "failed" for row in rows)
+    assert len({row["where"] for row in rows}) > 3
 
 
 @pytest.mark.long

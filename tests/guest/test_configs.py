@@ -2,9 +2,12 @@
 """The scheduler compiles in other configurations than ours, without a warning, and costs nothing."""
 
 import json
+import os
 import shutil
 import statistics
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +96,24 @@ def unpatched():
     core = "kernel/sched/core.c"
     assert "saakm" not in (copy / core).read_text() and "saakm" in (tree / core).read_text()
     return copy
+
+
+@pytest.mark.long
+@pytest.mark.limit(7200)
+def test_another_tree_is_copied_and_patched_there(unpatched):
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", "build", "kernel", "--kernel-source", str(unpatched)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    vmlinux = Path(done.stdout.split()[1])
+    try:
+        assert b"saakm_add_policy" in vmlinux.read_bytes()
+        assert "saakm" not in (unpatched / "kernel/sched/core.c").read_text()
+    finally:
+        shutil.rmtree(vmlinux.parent)
 
 
 @pytest.mark.long

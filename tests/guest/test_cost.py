@@ -115,9 +115,12 @@ def test_a_policy_that_is_not_used_costs_nothing():
 
 
 @pytest.mark.limit(300)
-def test_a_long_fifo_costs_what_a_short_one_does():
+def test_a_long_fifo_costs_what_a_short_one_does(tmp_path):
     args = ("--axis", "runnable", "--values", "2,1000", "--op", "yield", "--schedulers", "fifo")
-    short, long = json.loads(saakm_cost(*args, "--scale", "20", "--json").stdout)
+    drawn = tmp_path / "curves.svg"
+    done = saakm_cost(*args, "--scale", "20", "--json", "--svg", str(drawn))
+    short, long = json.loads(done.stdout)
+    assert drawn.read_text().startswith("<?xml")
     assert long["runnable"] == 998
     assert long["instructions"] == pytest.approx(short["instructions"], rel=0.01)
 

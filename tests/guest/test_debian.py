@@ -4,18 +4,18 @@
 What docs/how-to/install.md and choose-per-cgroup.md say.
 """
 
+import json
 import os
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from saakm import paths
 from saakm.bench.packages import ensure
 from saakm.kernel import build_kernel
-from saakm.package.ctl import package_ctl
-from saakm.package.kernel import package_kernel
-from saakm.package.policy import package_policy
 
 from .debian import Debian
 
@@ -28,7 +28,7 @@ TOML = """\
 name = "rr"
 params = { slice_us = 3000 }
 [[assign]]
-unit = "worker.service"
+unit = "nginx.service"
 policy = "rr"
 [[assign]]
 unit = "background.slice"
@@ -47,18 +47,25 @@ WantedBy=multi-user.target
 # A line KEY VALUE for each thing that is asserted.
 LOOK = r"""
 policy_of() { sed -n 's/^name //p' $1; }
-main_pid() { systemctl show --property MainPID --value worker; }
+main_pid() { systemctl show --property MainPID --value nginx; }
 echo "release $(uname -r)"
 echo "pid1 $(cat /proc/1/comm) $(policy_of /proc/1/saakm)"
-echo "unit $(systemctl is-active saakm worker | xargs)"
+echo "unit $(systemctl is-active saakm nginx | xargs)"
 echo "worker $(policy_of /proc/$(main_pid)/saakm)"
-echo "weight $(cat /sys/fs/cgroup/system.slice/worker.service/cpu.weight)"
+echo "weight $(cat /sys/fs/cgroup/system.slice/nginx.service/cpu.weight)"
 echo "slice_us $(cat /sys/module/rr/parameters/slice_us)"
 echo "slice $(systemd-run --quiet --wait --pipe --slice=background.slice sed -n 's/^name //p' /proc/self/saakm)"
 echo "alice $(su --login alice --command "sed -n 's/^name //p' /proc/self/saakm")"
-systemctl restart worker
+systemctl restart nginx
 echo "restarted $(policy_of /proc/$(main_pid)/saakm)"
 saakmctl status | sed 's/^/status /'
+saakmctl assign none nginx.service
+echo "none $(policy_of /proc/$(main_pid)/saakm)"
+saakmctl assign rr nginx.service
+echo "assigned $(policy_of /proc/$(main_pid)/saakm)"
+saakmctl exec rr -- sleep 1 && saakmctl status | sed 's/^/later /'
+saakmctl apply --check | sed 's/^/check /'
+saakmctl apply >/dev/null; echo "apply $?"
 printf '[[assign]]\ncgroup = "/x"\npolcy = "rr"\n' >>/etc/saakm.toml
 systemctl reload saakm 2>/dev/null; echo "bad $?"
 echo "why $(journalctl --boot --unit saakm --output cat | grep 'line 1')"
@@ -66,18 +73,40 @@ echo "after $(policy_of /proc/$(main_pid)/saakm) $(systemctl --failed --plain --
 """
 
 
+def saakm(here, *words):
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", *words],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
-    out = tmp_path_factory.mktemp("packages")
+    """By the commands of the page, where the user has a policy of his own."""
+    here = tmp_path_factory.mktemp("packages")
+    saakm(here, "new", "mine", "--dir", str(here))
     kernel = build_kernel("base")
     before = kernel.vmlinux.stat().st_mtime_ns
-    made = [
-        *package_kernel(kernel, out),
-        package_ctl(out),
-        package_policy(paths.POLICIES / "rr", out),
-    ]
+    made = [here / name for name in re.findall(r"^package +(.*)$", saakm(here, "package"), re.M)]
     assert kernel.vmlinux.stat().st_mtime_ns == before, "packaging has linked the kernel again"
-    return made
+    assert set(made) == set((here / "packages").iterdir())
+    (mine,) = (path for path in made if "policy-mine" in path.name)
+    first = mine.read_bytes()
+    saakm(here, "package", "policy", "./mine")
+    assert mine.read_bytes() == first
+    # Each policy is built at its installation: one will do.
+    return [path for path in made if "-policy-" not in path.name or "-policy-rr" in path.name]
+
+
+def test_the_kernel_alone(packages, tmp_path):
+    words = ("package", "kernel", "--jobs", "1", "--json", "--out", str(tmp_path))
+    names = {Path(file).name for file in json.loads(saakm(tmp_path, *words))}
+    assert names == {path.name for path in packages if path.name.startswith("linux-")}
 
 
 def test_lintian_has_no_complaint(packages):
@@ -103,10 +132,10 @@ def test_lintian_has_no_complaint(packages):
 @pytest.mark.skipif(os.geteuid() != 0, reason="installing a system needs root")
 def test_a_service_runs_under_its_policy_after_a_reboot(packages, tmp_path):
     machine = Debian(tmp_path)
-    machine.write("etc/systemd/system/worker.service", WORKER)
+    machine.write("etc/systemd/system/nginx.service", WORKER)
     for package in packages:
         (machine.root / "root" / package.name).write_bytes(package.read_bytes())
-    machine.in_chroot("useradd --create-home alice; systemctl enable worker; dpkg -i /root/*.deb")
+    machine.in_chroot("useradd --create-home alice; systemctl enable nginx; dpkg -i /root/*.deb")
     machine.write("etc/saakm.toml", TOML)
 
     said = machine.boot(LOOK)
@@ -118,14 +147,17 @@ def test_a_service_runs_under_its_policy_after_a_reboot(packages, tmp_path):
     assert (seen["worker"], seen["restarted"]) == ("rr", "rr")
     assert (seen["slice"], seen["alice"]) == ("rr", "rr")
     assert (seen["slice_us"], seen["weight"]) == ("3000", "300")
-    assert re.search(r"^status /system.slice/worker.service +rr +1$", said, re.M)
+    assert re.search(r"^status /system.slice/nginx.service +rr +1$", said, re.M)
+    assert seen["assigned"] == "rr" and "rr" not in seen["none"].split()
+    assert "good; policies: 1, assignments: 3" in said and seen["apply"] == "0"
     # A mistake is told by its line, and leaves everything as it was.
     assert seen["bad"] == "1" and "line 15: unknown field `polcy`" in seen["why"]
     assert seen["after"] == "rr 0"
 
     # The rest without it: the same service is an ordinary one on the next boot.
-    machine.write("etc/saakm.toml", TOML.replace("worker", "other"))
+    machine.write("etc/saakm.toml", TOML.replace("nginx", "other"))
     said = machine.boot(
-        "systemctl is-active worker; cat /proc/$(systemctl show -P MainPID worker)/saakm"
+        "systemctl is-active nginx; cat /proc/$(systemctl show -P MainPID nginx)/saakm;"
+        "saakmctl unload rr >/dev/null && saakmctl load rr >/dev/null && echo loaded"
     )
-    assert said.split() == ["active", "policy", "0"]
+    assert said.split() == ["active", "policy", "0", "loaded"]

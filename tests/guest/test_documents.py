@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Commands of README and pages that no other test runs, as they stand there: tests/documents.py."""
 
+import json
 import re
 import subprocess
 
@@ -65,11 +66,31 @@ def test_run():
     assert "Time: " in run_here(command_of("./saakm run rr"))
 
 
+@pytest.mark.limit(300)
+def test_builds_say_what_they_have_built():
+    kernel = paths.BUILD.glob("*-base/vmlinux")
+    said = run_here("./saakm build kernel")
+    assert said.split()[:2] in (["kernel", str(path)] for path in kernel)
+    modules = run_here(command_of("./saakm build modules"))
+    for name in ("fifo", "rr", "prio", "vtime"):
+        assert f"/{name}.ko\n" in modules
+
+
+@pytest.mark.limit(300)
+def test_doctor_and_list():
+    done = subprocess.run(command_of("./saakm doctor"), shell=True, cwd=paths.REPO)
+    assert done.returncode == 0  # what runs guests is there
+    assert "nginx" in run_here(command_of("./saakm bench --list"))
+
+
+@pytest.mark.long
+@pytest.mark.limit(300)
+def test_demo_in_json():
+    eevdf, vtime = json.loads(run_here("./saakm demo vtime --json 2>/dev/null"))
+    assert (eevdf["policy"], vtime["policy"]) == ("eevdf", "vtime") and vtime["doubts"] == []
+
+
 @pytest.mark.long
 @pytest.mark.limit(300)
 def test_demo():
     assert "All of it was scheduled by SaaKM" in run_here(command_of("./saakm demo"))
-
-
-# ./saakm test is what runs this; shell, which wants a terminal, doctor, build modules and new
-# are understood (tests/unit/test_docs.py) and have tests of their own.

@@ -17,13 +17,13 @@ from saakm.modules import build_modules
 from .support import SYSFS, load_policy, run_ok
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(300)]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(paths.REPO / "src")}
 _FAULT = "\tif (event->task->prio == 101)\n\t\t*(volatile int *)8 = 1;\n"
 
 
 def saakm(*words, **options):
     return subprocess.Popen(
-        [sys.executable, "-m", "saakm", *words], env=ENVIRONMENT, text=True,
+        [sys.executable, "-m", "saakm", *words], text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
     )  # fmt: skip
 
@@ -33,6 +33,11 @@ def gdb(pid, *commands):
     words = [word for command in commands for word in ("-ex", command)]
     out, err = saakm("gdb", str(pid), "--wait", "120", "--batch", *words).communicate()
     return out + err
+
+
+def test_list_names_the_guests_that_run(guest):
+    out, _ = saakm("gdb", "--list").communicate()
+    assert re.search(rf"\b{os.getpid()}\b", out), out
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 """What saakm new creates builds, loads and schedules, outside of the checkout."""
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from saakm import paths
-from saakm.compile_commands import write_compile_commands
 from saakm.modules import build_modules
 from saakm.scaffold import policy_files
 
@@ -45,8 +46,16 @@ def test_clang_understands_it(guest, create):
     """By its compile_commands.json; a header that is not found would be an error."""
     directory = create("vtime")
     build_modules(guest.kernel, sources=[directory])
-    (file,) = write_compile_commands(guest.kernel, [directory])
-    assert file == directory / "compile_commands.json"
+    args = ["build", "compile-commands", str(directory), "--config", guest.kernel.config]
+    made = subprocess.run(
+        [sys.executable, "-m", "saakm", *args, "--jobs", "1"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )
+    assert made.returncode == 0, made.stderr
+    file = directory / "compile_commands.json"
+    assert f"clangd   {file}\n" in made.stdout
     (entry,) = json.loads(file.read_text())
     assert entry["file"] == str(directory / "my_vtime.c")
     command = ["clang-19", *entry["arguments"][1:], "-fsyntax-only"]

@@ -24,7 +24,7 @@ def traced(tmp_path_factory):
     directory = tmp_path_factory.mktemp("trace")
     done = subprocess.run(
         [sys.executable, "-m", "saakm", "trace", "rr", "--json", "-o", str(directory),
-         "--topology", "2s2c", "--", "hackbench", "-g", "1", "-l", "100"],
+         "--topology", "2s2c", "--image", "svg", "--", "hackbench", "-g", "1", "-l", "100"],
         capture_output=True, text=True,
         env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
     )  # fmt: skip
@@ -45,6 +45,19 @@ def test_nothing_is_lost(traced):
     assert summary["lost"] == 0
     ftrace = sum(len(p.ftrace_events.event) for p in trace.packet)
     assert 0 < ftrace < summary["events"] and summary["threads"] == THREADS
+
+
+@pytest.mark.long
+def test_what_finds_no_room_is_counted(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", "trace", "rr", "--output", str(tmp_path), "--buffer", "1",
+         "--", "hackbench", "-g", "2", "-l", "200"],
+        capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "summary.json").read_text())["lost"] > 0
+    assert "NOT all of it" in done.stdout and "--buffer 2" in done.stdout
 
 
 def slices(trace):
@@ -111,7 +124,7 @@ def test_every_handler_call_is_an_instant_and_arrows_have_two_ends(traced, track
 def test_pictures_and_sizes(traced):
     summary, _, directory = traced
     names = {"migrations", "residency", "queues", "latency", "share"}
-    assert {f"{name}.png" for name in names} | {"trace.perfetto-trace"} == set(summary["bytes"])
+    assert {f"{name}.svg" for name in names} | {"trace.perfetto-trace"} == set(summary["bytes"])
     assert all(
         (directory / name).stat().st_size == size > 5000 for name, size in summary["bytes"].items()
     )

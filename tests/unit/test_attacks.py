@@ -5,11 +5,13 @@ import json
 import re
 
 import pytest
+from typer.testing import CliRunner
 
 from saakm import paths
 from saakm.attacks import report
 from saakm.attacks.catalogue import ATTACKS, chosen_attacks, fault_of
 from saakm.attacks.outcome import BYSTANDERS_MS, LIMIT_MS, judge
+from saakm.cli import app
 from saakm.errors import SaakmError
 
 CODE = "\n".join(file.read_text() for file in (paths.ATTACKS / "wrong").glob("*.c"))
@@ -112,3 +114,10 @@ def test_page_without_a_place_is_refused(tmp_path):
     (tmp_path / "page.md").write_text("no markers\n")
     with pytest.raises(SaakmError, match="has no place for the table"):
         report.write(tmp_path / "page.md", [judged()])
+
+
+def test_list_says_what_each_does():
+    done = CliRunner().invoke(app, ["attacks", "--list"], env={"COLUMNS": "300"})
+    assert done.exit_code == 0
+    for name, attack in ATTACKS.items():
+        assert re.search(rf" {name} .*{re.escape(attack.what.split()[0])}", done.output), name

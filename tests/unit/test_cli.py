@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
+
+from saakm.cli import app
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -97,6 +101,24 @@ def test_bench_lists_what_there_is():
     assert listed["nginx"]["variants"][0]["unit"] == "requests/s"
     # How the table wraps depends on what is installed; that it is there does not.
     assert "hackbench" in saakm("bench", "--list").stdout
+
+
+# The help of saakm test is pytest's.
+@pytest.mark.parametrize("name", sorted(set(typer.main.get_command(app).commands) - {"test"}))
+def test_help_names_every_option(name):
+    command = typer.main.get_command(app).commands[name]
+    done = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "300", "TERM": "dumb"})
+    assert done.exit_code == 0
+    for parameter in command.params:
+        for option in parameter.opts if parameter.param_type_name == "option" else ():
+            assert option in done.output, option
+
+
+def test_doctor_says_it_in_words_as_well():
+    findings, done = json.loads(saakm("doctor", "--json").stdout), saakm("doctor")
+    assert done.returncode in (0, 1)
+    for finding in findings:
+        assert finding["name"] in done.stdout
 
 
 def test_doctor_json_names_what_is_missing_and_how_to_get_it(tmp_path):

@@ -2,10 +2,12 @@
 """The report as its reader meets it: in a real browser, without a network, and on paper."""
 
 import json
+import os
 import random
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -15,7 +17,7 @@ from saakm.bench import store
 from saakm.cost import baseline
 from saakm.cost.measure import as_json
 from saakm.errors import SaakmError
-from saakm.report import html, inputs, markdown
+from saakm.report import inputs
 
 COSTS = paths.REPO / "benchmarks" / "cost-base.json"
 BROWSER = "chromium-headless-shell"
@@ -140,12 +142,35 @@ def more_costs(tmp_path_factory):
     return [where / "growth.json", where / "functions.json"]
 
 
+def saakm_report(here, *words):
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", "report", *map(str, words)],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    return here / done.stdout.strip()
+
+
 @pytest.fixture(scope="module")
 def page(directory, costs, more_costs, tmp_path_factory):
-    file = tmp_path_factory.mktemp("page") / "report.html"
-    results = inputs.read([directory, costs, *more_costs])
-    file.write_text(html.render(results, "A title", results.base, [str(directory)]))
-    return file
+    here = tmp_path_factory.mktemp("page")
+    return saakm_report(
+        here, directory, costs, *more_costs, "--out", "sub/report.html", "--title", "A title"
+    )
+
+
+def test_two_directories_as_the_pages_have_it(directory, tmp_path):
+    """Of saakm bench and of saakm bench --latency."""
+    for name, traced in (("results", False), ("waits", True)):
+        (tmp_path / name).mkdir()
+        lines = [line for line in records() if line.get("traced", traced) == traced]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (tmp_path / name / store.FILE).write_text(text)
+    text = saakm_report(tmp_path, "results", "waits", "--out", "report.html").read_text()
+    assert "fifo against eevdf" in text and "Wakeup-99.9th" in text
 
 
 def browse(page, *options):
@@ -220,11 +245,13 @@ def test_nothing_is_fetched(page):
 
 
 def test_markdown_has_the_tables_and_the_commands(directory, costs, more_costs, tmp_path):
-    markdown.write(
-        tmp_path / "page.md", inputs.read([directory, costs, *more_costs]), "# Title", "scx_fifo"
-    )
-    text = (tmp_path / "page.md").read_text()
-    assert text.startswith("# Title") and "| `__schedule` | 412.0 |" in text
+    (tmp_path / "notes.md").write_text("Mind the noise.\n")
+    page = saakm_report(
+        tmp_path, directory, costs, *more_costs, "--markdown", "page.md", "--base", "scx_fifo",
+        "--title", "Title", "--notes", "notes.md",
+    )  # fmt: skip
+    text = page.read_text()
+    assert text.startswith("# Title\n\nMind the noise.\n") and "| `__schedule` | 412.0 |" in text
     for image in ("page-cost.svg", "page-growth.svg"):
         assert f"({image})" in text and (tmp_path / image).exists()
     assert "## fifo against scx_fifo" in text and "| **won** |" in text

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the options of the machine make of it, in each command that boots one.
+
+The command line of its QEMU says it all, so most of these end before a guest has booted.
+"""
+
+import contextlib
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saakm import paths
+from saakm.errors import EXIT_HUNG
+
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(300)]
+
+COMMANDS = {
+    "run": ["none"],
+    "demo": ["none"],
+    "dev": ["fifo"],
+    "trace": ["none"],
+    "shell": [],
+    "bench": ["--workloads", "hackbench:process-pipes-1", "--schedulers", "eevdf"],
+}
+LAST = {"run": ["--", "true"], "trace": ["--", "true"]}
+
+
+def environment() -> dict[str, str]:
+    """Of the test that runs now: it is noted who ran what."""
+    return {**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "TERM": "xterm"}
+
+
+@contextlib.contextmanager
+def on_a_terminal(words: list[str], place: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A running command, and our end of its terminal."""
+    ours, its = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "saakm", *words],
+        cwd=place, env=environment(), stdin=its, stdout=its, stderr=its,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(its)
+    os.set_blocking(ours, False)
+    try:
+        yield child, ours
+    finally:
+        child.terminate()
+        os.close(ours)  # what still writes to it shall not wait for a reader
+        child.wait()
+
+
+def read_until(terminal: int, pattern: str, seconds: float = 200) -> str:
+    """What came on a terminal up to there; or to its end, which must be there then."""
+    text, deadline = "", time.monotonic() + seconds
+    while not re.search(pattern, text):
+        assert time.monotonic() < deadline, f"'{pattern}' never came:\n{text}"
+        try:
+            text += os.read(terminal, 65536).decode(errors="replace")
+        except BlockingIOError:
+            time.sleep(0.1)
+        except OSError:  # the other end is closed
+            pytest.fail(f"it ended without '{pattern}':\n{text}", pytrace=False)
+    return text
+
+
+def qemus_of(child: subprocess.Popen[Any]) -> dict[int, list[str]]:
+    """The command lines of the guests that a command runs now, by process."""
+    found = {}
+    # Threads and children may end while they are looked at.
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{child.pid}/task").iterdir():
+            for pid in (thread / "children").read_text().split():
+                words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+                if (
+                    "/qemu-system-" in f"/{words[0]}" and "-append" in words
+                ):  # not to ask its version
+                    found[int(pid)] = words
+    return found
+
+
+def started(command: str, options: list[str], place: Path) -> str:
+    words = [command, *COMMANDS[command], *options, *LAST.get(command, [])]
+    with on_a_terminal(words, place) as (child, terminal):
+        deadline = time.monotonic() + 250
+        while not (found := qemus_of(child)):
+            assert child.poll() is None and time.monotonic() < deadline, "no guest has come"
+            # Progress is shown there: somebody must read it, or the command stops.
+            with contextlib.suppress(BlockingIOError):
+                os.read(terminal, 65536)
+            time.sleep(0.05)
+    (line,) = found.values()
+    return " ".join(line)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_machine_is_as_asked(command: str, tmp_path: Path) -> None:
+    words = started(
+        command,
+        ["--cpus", "3", "--memory", "700M", "--deterministic", "--seed", "5", "--accel", "tcg",
+         "--append", "first=1", "--append", "second=2"],
+        tmp_path,
+    )  # fmt: skip
+    assert "sockets=1" in words and "cores=3" in words and "700M" in words
+    assert "-icount shift=0" in words and "-seed 5 " in words and "kvm" not in words
+    assert " first=1 second=2" in words and "-base/" in words
+
+
+@pytest.mark.long
+@pytest.mark.kernel("debug")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_kernel_and_topology_are_as_asked(command: str, tmp_path: Path) -> None:
+    words = started(command, ["--config", "debug", "--topology", "2s1c2t"], tmp_path)
+    assert "sockets=2" in words and "cores=1" in words and "threads=2" in words
+    assert "-debug/" in words and "-icount" not in words
+
+
+def test_shell(tmp_path: Path) -> None:
+    """As README has it: sixteen CPUs, and the policy is there."""
+    with on_a_terminal(["shell", "vtime", "--topology", "2s4c2t"], tmp_path) as (child, terminal):
+        read_until(terminal, r"\d+ +vtime +vtime +0 +active")
+        os.write(terminal, b"echo $(nproc) CPUs\n")
+        read_until(terminal, r"\b16 CPUs")
+        os.write(terminal, b"exit\n")
+        assert child.wait() == 0
+
+
+def test_command_that_hangs(tmp_path: Path) -> None:
+    """What it said until then is there."""
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", "run", "fifo", "--timeout", "3", "--cpus", "2", "--",
+         "sh", "-c", "nproc; sleep 1000"],
+        capture_output=True, text=True, env=environment(), cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (EXIT_HUNG, "2\n"), done.stderr
+    assert "3 s" in done.stderr and "next: " in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", ["demo", "trace"])
+def test_measured_command_that_hangs(command: str, tmp_path: Path) -> None:
+    last = ["--", "sleep", "1000"] if command == "trace" else []
+    words = [command, *COMMANDS[command], "--timeout", "0.5", *last]
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", *words], capture_output=True, text=True, cwd=tmp_path,
+        env=environment(),
+    )  # fmt: skip
+    assert done.returncode == EXIT_HUNG, done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_plain_lines_on_a_terminal(tmp_path: Path) -> None:
+    """Where there would be a live view."""
+    words = ["dev", "fifo", "--plain", "--for", "3", "--cpus", "2", "--workload", "true"]
+    with on_a_terminal(words, tmp_path) as (child, terminal):
+        text = read_until(terminal, r"version 1 schedules[^\n]*\n")
+        assert child.wait() == 0
+    assert "\x1b[?25l" not in text[text.index("version 1") :]
