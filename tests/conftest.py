@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which tests run: saakm test, --long, --seed."""
 
+import os
 import zlib
 from collections.abc import Iterable
 
@@ -24,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seed",
         type=int,
-        default=0,
+        default=int(os.environ.get("SAAKM_TEST_SEED", "0")),
         metavar="N",
         help="which values of a parameter that rotates are taken; all are with --long",
     )

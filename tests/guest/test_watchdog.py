@@ -35,8 +35,11 @@ def _spin(cpus: str, seconds: int, prefix: str = "") -> str:
 def test_hog_is_to_blame(guest, no_shares, hog):
     """A thread waits three times the limit, on a CPU that a higher class holds."""
     load_policy(guest, "fifo", f"timeout_ms={TIMEOUT_MS}")
-    # It joins where it can, and then goes there: the hog must not keep it from joining.
-    waits = "timeout 2 saakmctl exec fifo -- taskset -c 1 sh -c 'while :; do :; done'"
+    # It joins elsewhere, and then goes there: the hog must not keep it from joining, and while it
+    # might use other CPUs, fifo is to blame.
+    waits = (
+        "timeout 2 taskset -c 0,2-3 saakmctl exec fifo -- taskset -c 1 sh -c 'while :; do :; done'"
+    )
     run_ok(guest, f"{_spin('1', 7, hog)} & sleep 0.2; {waits}; wait; true")
     assert policies(guest)["fifo"].state == "active", ejected(guest)
     assert policies(guest)["fifo"].new > 0
