@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which command lines ran, with which options: for the tests, which must run all of them.
 
-If SAAKM_RECORD_CLI names a directory, each command leaves a file there: tests/invocations.py.
+If SAAKM_RECORD_CLI names a directory, each command leaves a file there: tests/options.py.
 """
 
 import contextlib
