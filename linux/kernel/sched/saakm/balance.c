@@ -62,8 +62,7 @@ static bool saakm_may_lock(const char *what)
 {
 	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 
-	if (handler == SAAKM_H_none || handler == SAAKM_H_newly_idle ||
-	    handler == SAAKM_H_balancing_select)
+	if (handler == SAAKM_H_none || saakm_is_balancing(handler))
 		return true;
 	saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL, "%s called with a runqueue lock held",
 			what);

@@ -337,11 +337,13 @@ static bool saakm_report_due(enum saakm_exit_kind kind, struct saakm_policy *pol
 struct saakm_policy *saakm_calling(void)
 {
 	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
-	const void *subject = raw_cpu_read(saakm_context.subject);
+	const void *subject;
 
-	if (handler == SAAKM_H_none)
+	/* Between any two reads an interrupt may leave its own subject, and no handler. */
+	if (handler == SAAKM_H_none || saakm_is_balancing(handler))
 		return raw_cpu_read(saakm_context.balancing) ?
 			raw_cpu_read(saakm_context.balancer) : NULL;
+	subject = raw_cpu_read(saakm_context.subject);
 	if (saakm_is_core_event(handler))
 		return (struct saakm_policy *)subject;
 	return ((const struct task_struct *)subject)->saakm.policy;

@@ -89,6 +89,12 @@ static inline bool saakm_is_core_event(enum saakm_handler handler)
 	return handler >= SAAKM_H_schedule && handler <= SAAKM_H_core_exit;
 }
 
+/* Its handlers hold no runqueue lock, and interrupts come in between. */
+static inline bool saakm_is_balancing(enum saakm_handler handler)
+{
+	return handler == SAAKM_H_newly_idle || handler == SAAKM_H_balancing_select;
+}
+
 /* On while anything of checks, logs, history and tracepoints is on. */
 DECLARE_STATIC_KEY_FALSE(saakm_observed);
 

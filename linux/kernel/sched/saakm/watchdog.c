@@ -89,7 +89,8 @@ static bool saakm_read_call(int cpu, enum saakm_handler *handler, const void **s
 	*handler = READ_ONCE(context->handler);
 	/* As saakm_enter() writes them: the subject, then the handler. */
 	smp_rmb();
-	*subject = READ_ONCE(context->subject);
+	*subject = saakm_is_balancing(*handler) ? READ_ONCE(context->balancer) :
+		   READ_ONCE(context->subject);
 	smp_rmb();	/* and the handler once more */
 	return *handler != SAAKM_H_none && *handler == READ_ONCE(context->handler);
 }
@@ -194,9 +195,6 @@ static unsigned int saakm_excused_ms(const struct task_struct *p, unsigned int n
 		if (held & BIT_ULL(i))
 			periods += saakm_sample_periods[(last - 1 - i) % SAAKM_SAMPLES];
 	}
-	/* What is forgotten: not even this worker got a CPU. */
-	if (n > SAAKM_SAMPLES)
-		periods += n - SAAKM_SAMPLES;
 	return periods * jiffies_to_msecs(saakm_sample_period);
 }
 
