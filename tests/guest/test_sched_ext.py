@@ -61,4 +61,15 @@ def test_policy_comes_and_goes(guest, program, scx):
 def test_threads_switch(guest, program, scx):
     load_policy(guest, "fifo")
     load_policy(guest, "rr")
-    run_ok(guest, f"{scx} {program('switching')} -s -n 1500 other ext fifo rr", timeout=110)
+    run_ok(guest, f"{scx} {program('switching')} -s -n 500 other ext fifo rr", timeout=110)
+
+
+def test_threads_that_come_while_policies_look_for_work(guest, program):
+    """A policy looks for work without the runqueue's lock; then sched_ext must look once more.
+
+    scx_rr has queues of its own, which it empties only when it is asked.
+    """
+    load_policy(guest, "puller")
+    run_ok(guest, "saakmctl exec puller -- sleep infinity & sleep 0.5")
+    run_ok(guest, f"{peers.build('scx_rr')} {program('going_idle')} 200", timeout=110)
+    run_ok(guest, "pkill sleep; true")

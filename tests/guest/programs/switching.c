@@ -106,6 +106,30 @@ static void delay_members(pthread_t *hogs)
 	sched_setaffinity(0, sizeof(most), &most);
 }
 
+/*
+ * Let each finish its last switch of itself, in one class: beside fair threads that
+ * hardly sleep those of sched_ext may starve.
+ */
+static void settle(void)
+{
+	const struct class *c = classes;
+
+	while (c->attr.sched_policy == 6)
+		c++;
+	crowd_doing = "settling";
+	for (unsigned int i = 0; i < crowd->nr; i++)
+		change(crowd->members[i].tid, c);
+	for (unsigned int i = 0; i < crowd->nr; i++) {
+		struct member *m = &crowd->members[i];
+		uint64_t seen = m->progress;
+
+		while (m->progress - seen < 2) {
+			change(m->tid, c);
+			sleep_ms(1);
+		}
+	}
+}
+
 /* Everybody in one class, then in the next. Deadline threads cannot be so many. */
 static void verify(void)
 {
@@ -164,8 +188,7 @@ int main(int argc, char **argv)
 	for (int i = 0; delayed && i < HOGS; i++)
 		pthread_join(hogs[i], NULL);
 	self_switch = false;
-	/* Let each finish its last switch of itself. */
-	crowd_moves(LIMIT / 4, "after the switches");
+	settle();
 	verify();
 	crowd_end();
 	return 0;
