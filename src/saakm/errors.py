@@ -36,3 +36,7 @@ class GuestHung(GuestError):
 
 class GuestDied(GuestError):
     status = EXIT_DIED
+
+
+class QemuFault(GuestDied):
+    """QEMU ended itself: not the guest's doing."""

@@ -19,12 +19,20 @@ class Patience:
     def __init__(self, pid: int, factor: float = BUSY) -> None:
         self._pid, self._factor = pid, factor
         self._begin, self._used = time.monotonic(), _cpu_seconds(pid)
+        self._latest = (self._begin, self._used)
 
     def spent(self) -> float:
         passed = time.monotonic() - self._begin
         if self._factor == 1:
             return passed
         return max(passed / self._factor, min(passed, _cpu_seconds(self._pid) - self._used))
+
+    def idle(self) -> float:
+        """For how long, as far as one has looked, it has used no CPU time."""
+        now, used = time.monotonic(), _cpu_seconds(self._pid)
+        if used > self._latest[1]:
+            self._latest = (now, used)
+        return now - self._latest[0]
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -24,7 +24,7 @@ from typing import Self, TextIO
 
 from . import cache, kconfig, paths
 from .accel import check_accel, choose_accel
-from .errors import GuestDied, GuestHung, SaakmError
+from .errors import GuestDied, GuestHung, QemuFault, SaakmError
 from .exchange import drop_exchange, new_exchange
 from .gdb.running import announce, hold, is_held
 from .kernel import Kernel, build_kernel
@@ -42,6 +42,10 @@ _DEFAULT_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}
 # How much slower than the base kernel under plain TCG, generously: for deadlines.
 _SLOWER = {"base": 1, "debug": 4, "kcsan": 4}
 _NMI_SECONDS = 5.0
+# QEMU 10 in threads: now and then its iotlb_to_section() fails while the guest sets up its devices.
+# And in counted time it stood still on a busy host, twice in some thousand boots.
+_BOOTS = 3
+_STILL_SECONDS = 60.0
 _POLL = 0.05
 
 
@@ -119,16 +123,36 @@ class Guest:
         self.close()
 
     def start(self) -> Self:
-        """Boot, until the guest takes commands."""
-        self._prepare()
-        try:
-            self._boot("agent", subprocess.PIPE)
-            self._wait(lambda: self.boot_seconds > 0, self._boot_deadline(), "booting", [])
-            self._clock = Patience(self._started_qemu.pid, self._patience)
-        except BaseException:
-            self.close()
-            raise
+        """Boot, until the guest takes commands. Anew, if QEMU is stopped by a fault of its own."""
+        for left in reversed(range(_BOOTS)):
+            self._prepare()
+            try:
+                self._boot("agent", subprocess.PIPE)
+                self._wait(self._is_up, self._boot_deadline(), "booting", [])
+                self._clock = Patience(self._started_qemu.pid, self._patience)
+                break
+            except QemuFault as fault:
+                self.close()
+                if not left:
+                    raise
+                print(f"saakm: {fault.what}: {fault.why}; booting once more", file=sys.stderr)
+                self._gone, self._buffer = None, b""
+            except BaseException:
+                self.close()
+                raise
         return self
+
+    def _is_up(self) -> bool:
+        if self.boot_seconds > 0:
+            return True
+        if self._clock.idle() < _STILL_SECONDS:
+            return False
+        raise QemuFault(
+            "QEMU stands still",
+            f"it has used no CPU time for {_STILL_SECONDS:g} s, though its guest has just begun to boot",
+            "if this happens again: doctor says which QEMU this is; another: SAAKM_QEMU=PATH",
+            self._with_lines(last_words(self.console())),
+        )
 
     def interact(self, command: str) -> None:
         """Boot, run `command`, then a shell on our terminal until the user leaves it."""
@@ -263,7 +287,9 @@ class Guest:
     def _died(self) -> GuestDied:
         kept = self._keep_console()
         words = tail(self.exchange / "qemu.log", 5).strip()
-        return GuestDied(
+        # It asserts what it believes of itself: no guest may break that.
+        died = QemuFault if ": Assertion `" in words else GuestDied
+        return died(
             f"the guest died after {time.monotonic() - self._started:.0f} s",
             words or "its kernel panicked or powered off",
             f"read its whole console: {kept}",

@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from saakm import paths
-from saakm.qemu_program import find_qemu
+from saakm import paths, vm
+from saakm.errors import GuestDied, QemuFault
+from saakm.qemu_program import find_qemu, qemu_program
 
 from .support import load_policy, policies, run_ok
 
@@ -56,3 +57,52 @@ def test_counting_and_the_plugin_agree(qemu):
         whole["instructions"], rel=0.01
     )
     assert {"do_sched_yield", "fifo_schedule [fifo]"} <= {part["function"] for part in parts}
+
+
+@pytest.fixture
+def faulty(monkeypatch, tmp_path):
+    """faulty(fault, times): a QEMU that does this instead of working, so often."""
+
+    def write(fault: str, times: int) -> None:
+        wrapper, count = tmp_path / "qemu", tmp_path / "count"
+        count.write_text("")
+        # Whoever only asks it for something gets an answer.
+        wrapper.write_text(
+            f"#!/bin/sh\nboots=$(wc -c <{count})\n"
+            'case "$*" in *-kernel*) ;; *) boots=99 ;; esac\n'
+            f'[ $boots -ge {times} ] && exec {qemu_program()} "$@"\n'
+            f"printf x >>{count}\n{fault}\n"
+        )
+        wrapper.chmod(0o755)
+        monkeypatch.setenv("SAAKM_QEMU", str(wrapper))
+
+    return write
+
+
+ASSERTS = 'echo "qemu: system/physmem.c:2678: f: Assertion \\`section\' failed." >&2; kill -ABRT $$'
+
+
+def test_a_qemu_that_ends_itself_is_started_again(faulty, boot, capfd):
+    faulty(ASSERTS, 2)
+    assert boot().run("true").status == 0
+    assert capfd.readouterr().err.count("booting once more") == 2
+
+
+def test_a_qemu_that_stands_still_is_started_again(faulty, boot, capfd, monkeypatch):
+    monkeypatch.setattr(vm, "_STILL_SECONDS", 2)
+    faulty("exec sleep infinity", 1)
+    assert boot().run("true").status == 0
+    assert "QEMU stands still" in capfd.readouterr().err
+
+
+def test_a_qemu_that_always_ends_itself_is_given_up(faulty, boot):
+    faulty(ASSERTS, 3)
+    with pytest.raises(QemuFault, match="Assertion `section' failed"):
+        boot()
+
+
+def test_a_guest_that_dies_is_not_booted_again(faulty, boot, capfd):
+    faulty("exit 1", 1)
+    with pytest.raises(GuestDied) as died:
+        boot()
+    assert not isinstance(died.value, QemuFault) and "once more" not in capfd.readouterr().err
