@@ -25,6 +25,7 @@ class OnHost:
 
     trace_there = f"{WORK}/{TRACE}"
     trace_here = Path(trace_there)
+    instructions = 0  # nobody counts them here
     python_path = str(paths.PACKAGE.parent)
 
     def __init__(self, policies: Iterable[str]):
