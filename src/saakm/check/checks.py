@@ -34,7 +34,8 @@ CHECKS = {
         rough=True,
     ),
     "work-conservation": Check(
-        "no CPU idles for two ticks (8 ms) beside a thread that waits and may run there",
+        "no CPU idles beside a thread that waits and may run there, but for two ticks (8 ms) "
+        "and twice the policy's balance_interval_ms",
         promise=True,
         cpus=2,
     ),

@@ -4,6 +4,7 @@
  * policy could run there. Knows nothing of the policy but its name.
  *
  * longest_us: how long that lasted at most, for one and the same thread.
+ * interval_ms: between two @balancing_select of that policy.
  * samples: looks; of these `samples_waiting` saw a READY thread.
  */
 #include <linux/hrtimer.h>
@@ -23,6 +24,8 @@ static unsigned int samples_waiting;
 module_param(samples_waiting, uint, 0444);
 static int longest_pid;
 module_param(longest_pid, int, 0444);
+static unsigned int interval_ms;
+module_param(interval_ms, uint, 0444);
 
 static struct hrtimer timer;
 static u64 idle_since_ns[NR_CPUS];	/* 0: does not idle */
@@ -43,7 +46,10 @@ static bool of_policy(struct task_struct *p)
 {
 	struct saakm_policy *its = READ_ONCE(p->saakm.policy);
 
-	return its && !strcmp(its->name, policy);
+	if (!its || strcmp(its->name, policy))
+		return false;
+	interval_ms = its->balance_interval_ms;
+	return true;
 }
 
 /* Does it wait? */
