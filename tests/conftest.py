@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-pytest_plugins = ["options"]
+pytest_plugins = ["options", "totals"]
 
 _LINES = 40  # of what a failure said
 _MOST_PARALLEL = 10
@@ -31,7 +31,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+class PlainNames:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test's own name, as one gives it to pytest: pytest-xdist appends its group."""
+        name, _, group = report.nodeid.rpartition("@")
+        if name and "]" not in group:
+            report.nodeid = name
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(PlainNames())
     for marker in (
         "long: takes minutes, runs only with --long",
         "rotates(name): one value of this parameter is taken, by --seed; all are with --long",
@@ -40,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent.name != "guest":

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from totals import add_totals
 
 from saakm.vm import Guest
 
@@ -37,7 +38,6 @@ _WATCH = pytest.StashKey[Watch]()
 _POOL = pytest.StashKey[Pool]()
 _FAILED = pytest.StashKey[bool]()
 _TALLY = pytest.StashKey[Counter]()
-_FOUND = pytest.StashKey[list[tuple[dict[str, int], int, float]]]()  # of all workers
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,7 +50,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
     config.stash[_POOL] = Pool()
     config.stash[_TALLY] = Counter()
-    config.stash[_FOUND] = []
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -73,6 +72,7 @@ def _shape(item: pytest.Item) -> Shape:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of one shape in a row, for one worker those of a file: booting takes longer than most."""
     shapes = {shape: n for n, shape in reversed(list(enumerate(map(_shape, items))))}
@@ -184,31 +184,5 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """What this process knows, for the summary; a worker's goes to the one that has the terminal."""
     pool = session.config.stash[_POOL]
-    found = (dict(session.config.stash[_TALLY]), pool.boots, pool.boot_seconds)
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["guests"] = found
-    else:
-        session.config.stash[_FOUND].append(found)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node) -> None:
-    if found := getattr(node, "workeroutput", {}).get("guests"):
-        node.config.stash[_FOUND].append(found)
-
-
-def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
-    """Boots, and what the class has stood, with nothing lost: the table of docs/reference/safety.md."""
-    counts, boots, seconds = Counter(), 0, 0.0
-    for its_counts, its_boots, its_seconds in config.stash[_FOUND]:
-        counts.update(its_counts)
-        boots, seconds = boots + its_boots, seconds + its_seconds
-    if boots:
-        terminalreporter.section("guests")
-        terminalreporter.write_line(f"{boots} boots took {seconds:.0f} s")
-    if counts:
-        terminalreporter.section("storms, none with a loss")
-        for what, count in sorted(counts.items()):
-            terminalreporter.write_line(f"{count:>9,}  {what}")
+    add_totals(session.config, dict(session.config.stash[_TALLY]), pool.boots, pool.boot_seconds)
