@@ -22,7 +22,8 @@ from saakm.vm import Guest
 
 PROGRAMS = Path(__file__).parent / "programs"
 BUILT = paths.CACHE / "tests"
-CFLAGS = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", f"-I{paths.INCLUDE}"]
+CFLAGS = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", f"-I{paths.INCLUDE}",
+          "-include", f"{PROGRAMS}/resident.h"]  # fmt: skip
 SYSFS = "/sys/kernel/saakm"
 OWN = ("fifo", "rr", "prio", "vtime")
 CONSOLE_LINES = 60

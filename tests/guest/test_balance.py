@@ -5,8 +5,12 @@ import pytest
 
 from .support import load_policy, run_ok, until
 
+# Each way of moving a thread has one test with the debug kernel, which takes four times as long.
+base = pytest.mark.kernel("base")
+
 EAGAIN, EPERM, EINVAL, ENOMSG = 11, 1, 22, 42
 FILES = "/sys/kernel/debug/mover"
+PARAMS = (1, 7, 1, 7, 1, 7, 1)
 
 
 def test_rr_spreads_hogs_over_all_cpus(guest, program):
@@ -15,11 +19,13 @@ def test_rr_spreads_hogs_over_all_cpus(guest, program):
     run_ok(guest, f"{program('spread')} {id} 8")
 
 
+@base
 def test_rr_fills_idle_cpus(guest, program):
     id = load_policy(guest, "rr")
     run_ok(guest, f"{program('spread')} {id} 4")
 
 
+@base
 @pytest.mark.topology("2s2c")
 def test_rr_spreads_over_sockets(guest, program):
     id = load_policy(guest, "rr")
@@ -92,11 +98,13 @@ def test_move_of_a_waiting_thread(mover):
     until(lambda: mover.where([tid])[tid][1] == "RUNNING", 20, "it runs on its new CPU")
 
 
+@base
 def test_move_to_where_it_is_fails(mover):
     tids = mover.hogs("free", 0, 0)
     assert [mover.write("move", tid, 1) for tid in tids] == [EAGAIN, EAGAIN]
 
 
+@base
 def test_move_of_a_running_thread_fails(mover):
     (tid,) = mover.hogs("free", 0)
     # Alone, but for the moment when a thread of a higher class has the CPU.
@@ -104,6 +112,7 @@ def test_move_of_a_running_thread_fails(mover):
     assert EAGAIN in answers, answers
 
 
+@base
 def test_move_against_affinity_fails(mover):
     tids = mover.hogs("pinned", 0, 0, 0)
 
@@ -116,17 +125,20 @@ def test_move_against_affinity_fails(mover):
     assert {cpu for cpu, _ in mover.where(tids).values()} == {1}
 
 
+@base
 def test_move_to_another_cpus_queue_fails(mover, watch):
     watch.expect_violations()
     tids = mover.hogs("free", 0, 0)
     assert mover.write("move", tids[0], 2, 3) == EINVAL
 
 
+@base
 def test_move_of_a_thread_of_no_policy_fails(mover):
     assert mover.write("move", 1, 2) == EAGAIN
     assert mover.write("move", 99999999, 2) == ENOMSG
 
 
+@base
 def test_steal_takes_no_more_than_asked(mover):
     tids = mover.hogs("free", *[0] * 6)
     assert mover.write("steal", 1, 2, 3, 0) == 0
@@ -135,15 +147,16 @@ def test_steal_takes_no_more_than_asked(mover):
 
 
 def test_steal_takes_only_what_is_wanted(mover):
-    tids = mover.hogs("free", 1, 7, 1, 7, 1, 1)
-
-    # The first has the CPU, the others wait: this FIFO has no slices.
-    assert mover.waiting(tids) == tids[1:]
+    tids = mover.hogs("free", *PARAMS)
+    wanted = {tid for tid, param in zip(tids, PARAMS) if param == 7}
     assert mover.write("steal", 1, 2, 9, 7) == 0
-    assert mover.stolen() == 2
-    assert [cpu for cpu, _ in mover.where(tids).values()] == [1, 2, 1, 2, 1, 1]
+    moved = {tid for tid, (cpu, _) in mover.where(tids).items() if cpu == 2}
+    # One may have had the CPU: whom a thread of the kernel preempts goes to the end.
+    assert moved <= wanted and len(wanted - moved) <= 1
+    assert mover.stolen() == len(moved)
 
 
+@base
 def test_steal_passes_over_pinned_threads(mover):
     tids = mover.hogs("pinned", 0, 0, 0)
     assert mover.write("steal", 1, 2, 9, 0) == 0
@@ -151,16 +164,19 @@ def test_steal_passes_over_pinned_threads(mover):
     assert {cpu for cpu, _ in mover.where(tids).values()} == {1}
 
 
+@base
 def test_steal_from_an_empty_queue_is_nothing(mover):
     assert mover.write("steal", 3, 2, 9, 0) == 0
     assert mover.stolen() == 0
 
 
+@base
 def test_steal_from_oneself_fails(mover, watch):
     watch.expect_violations()
     assert mover.write("steal", 2, 2, 1, 0) == EINVAL
 
 
+@base
 def test_steal_looks_at_a_bounded_number(mover):
     """All wait behind 59 others of one CPU, two runqueues are locked: the last is not reached."""
     mover.hogs("free", *[1] * 59, 7)
@@ -170,6 +186,15 @@ def test_steal_looks_at_a_bounded_number(mover):
     assert mover.stolen() == 9
 
 
+@base
+def test_interrupts_while_balancing_do_not_hide_who_calls(guest, program):
+    """Each wakeup is an event of its own, in the middle of a handler of the same CPU."""
+    load_policy(guest, "puller")
+    run_ok(guest, f"taskset -c 1 {program('crowd')} -p puller -l 400 -e saakm true", timeout=110)
+    assert int(run_ok(guest, "cat /sys/module/puller/parameters/pulled")) > 100_000
+
+
+@base
 def test_kick_reaches_an_idle_cpu(mover):
     """Nothing is runnable there: the policy is asked all the same."""
     mover.hogs("pinned", 0)
@@ -179,6 +204,7 @@ def test_kick_reaches_an_idle_cpu(mover):
     assert kicked >= 20, f"{kicked} of 200 kicks came through"
 
 
+@base
 def test_kick_of_a_busy_cpu_asks_at_once(mover):
     """Each of 40, which are fewer than ticks would do for, and more than there are ticks."""
     mover.hogs("pinned", 0)
@@ -187,6 +213,7 @@ def test_kick_of_a_busy_cpu_asks_at_once(mover):
     assert asked >= 36, f"schedule was called {asked} times"
 
 
+@base
 def test_kick_of_no_cpu_is_nothing(mover):
     mover.hogs("pinned", 0)
     run_ok(mover._guest, "echo 0 >/sys/devices/system/cpu/cpu3/online")

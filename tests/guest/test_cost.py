@@ -90,28 +90,29 @@ def test_a_policy_without_threads_is_passed_by():
     assert abs(eighth["instructions"] - alone["instructions"]) / 7 < 1
 
 
-@pytest.mark.limit(600)
-def test_a_policy_that_is_not_used_costs_nothing():
-    """rr pulls threads when a CPU runs dry, balances, and keeps a watchdog: once it has had one."""
-    # A tick of fair's takes 69 instructions more while another CPU is tickless: one CPU.
-    # Whom the crowd wakes is chaotic: a change of one instruction moves fair's mean by 1 %.
-    # What lives long differs by half a per cent between boots: baseline.NOISE.
-    for operations, cpus, limit in (
+# A tick of fair's takes 69 instructions more while another CPU is tickless: one CPU.
+# Whom the crowd wakes is chaotic: a change of one instruction moves fair's mean by 1 %.
+# What lives long differs by half a per cent between boots: baseline.NOISE.
+@pytest.mark.limit(300)
+@pytest.mark.rotates("condition")
+@pytest.mark.parametrize(
+    "condition",
+    [
         ("pipe,yield,sleep,newidle", 2, 0.003),
         ("fork", 2, 0.01),
         ("tick", 1, 0.003),
         ("crowd", 2, 0.03),
-    ):
-        args = ("--op", operations, "--cpus", str(cpus), "--schedulers", "eevdf", "--json")
-        alone, beside = (
-            json.loads(saakm_cost(*args, *more).stdout) for more in ((), ("--load", "rr"))
-        )
-        for row, other in zip(alone, beside, strict=True):
-            assert other["loaded"] == ["rr"] and row["operation"] == other["operation"]
-            assert other["instructions"] == pytest.approx(row["instructions"], rel=limit), (
-                row,
-                other,
-            )
+    ],
+    ids=lambda condition: condition[0],
+)
+def test_a_policy_that_is_not_used_costs_nothing(condition):
+    """rr pulls threads when a CPU runs dry, balances, and keeps a watchdog: once it has had one."""
+    operations, cpus, limit = condition
+    args = ("--op", operations, "--cpus", str(cpus), "--schedulers", "eevdf", "--json")
+    alone, beside = (json.loads(saakm_cost(*args, *more).stdout) for more in ((), ("--load", "rr")))
+    for row, other in zip(alone, beside, strict=True):
+        assert other["loaded"] == ["rr"] and row["operation"] == other["operation"]
+        assert other["instructions"] == pytest.approx(row["instructions"], rel=limit), (row, other)
 
 
 @pytest.mark.limit(300)

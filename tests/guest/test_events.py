@@ -18,6 +18,9 @@ from .recorder import (
     times,
 )
 
+# Which events come, and in which order: the debug kernel takes four times as long for the same.
+pytestmark = pytest.mark.kernel("base")
+
 
 @pytest.fixture
 def life(guest, program):
@@ -111,9 +114,11 @@ def test_tick_ends_a_slice(life):
         events = found.of(name)
         _ends_well(events)
         expect(times(events, "tick") > 0, "ticks", events)
-        ended = times(events, "requeue", lambda e: e.flags & TICK)
-        expect(ended > 0, "a requeue with SAAKM_EV_TICK", events)
-        expect(times(events, "block") == 0, "no block of a thread that never sleeps", events)
+        ended = [n for n, e in enumerate(events) if e.name == "requeue" and e.flags & TICK]
+        expect(len(ended) > 1, "requeues with SAAKM_EV_TICK", events)
+        # Before and after, a page of its program may have to be waited for.
+        hogging = events[ended[0] : ended[-1]]
+        expect(times(hogging, "block") == 0, "no block of a thread that does not sleep", events)
 
 
 def test_tick_of_a_lone_thread_changes_nothing(life):

@@ -5,7 +5,8 @@
  * Lets the first allocation of the operation fail, then the STEP-th after it, and so on,
  * until it meets none that fails any more. Each time it must either succeed or
  * say that there is no memory, and be without effect then. Prints how many
- * allocations failed. Needs /sys/kernel/debug/failslab/ignore-gfp-wait = 0.
+ * allocations failed. FILE is on a file system of the guest's own: the host's, short of
+ * memory, has other excuses. Needs /sys/kernel/debug/failslab/ignore-gfp-wait = 0.
  */
 #include "saakm_user.h"
 #include <fcntl.h>
@@ -46,18 +47,13 @@ static void check(int error)
 
 /* --- operations: 0 or errno --- */
 
-static const char *module_path, *module_name, *module_parameters;
+static const char *module_name, *module_parameters;
+static int module_file;
 static uint32_t id;
 
 static int load(void)
 {
-	int fd = open(module_path, O_RDONLY | O_CLOEXEC);
-	int ret = fd < 0 ? -1 : syscall(SYS_finit_module, fd, module_parameters, 0);
-	int error = ret ? errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	return error;
+	return syscall(SYS_finit_module, module_file, module_parameters, 0) ? errno : 0;
 }
 
 static void unload(void)
@@ -102,7 +98,9 @@ int main(int argc, char **argv)
 
 	step = argc > 1 ? atoi(argv[1]) : 0;
 	if (step > 0 && argc == 6 && !strcmp(argv[2], "load")) {
-		module_path = argv[3];
+		module_file = open(argv[3], O_RDONLY | O_CLOEXEC);
+		if (module_file < 0)
+			die("%s", argv[3]);
 		module_name = argv[4];
 		module_parameters = argv[5];
 		operation = load;

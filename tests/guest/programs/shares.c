@@ -51,7 +51,7 @@ static uint64_t total_ns(int n)
 
 static void measure(int n, int cpu, uint64_t ns)
 {
-	uint64_t end = now_ns(CLOCK_MONOTONIC) + 4 * PATIENCE_NS;
+	uint64_t used_ns[MAX_THREADS], end = now_ns(CLOCK_MONOTONIC) + 4 * PATIENCE_NS;
 
 	for (int i = 0; i < n; i++) {
 		subject_start(&members[i].subject, takes_part, cpu);
@@ -68,7 +68,9 @@ static void measure(int n, int cpu, uint64_t ns)
 		sleep_ms(5);
 	}
 	for (int i = 0; i < n; i++)
-		printf("%llu\n", (unsigned long long)(now_ns(members[i].clock) - members[i].start_ns));
+		used_ns[i] = now_ns(members[i].clock) - members[i].start_ns;
+	for (int i = 0; i < n; i++)
+		printf("%llu\n", (unsigned long long)used_ns[i]);
 	for (int i = 0; i < n; i++)
 		members[i].subject.stop = 1;
 	for (int i = 0; i < n; i++)
