@@ -58,6 +58,7 @@ def test_policy_comes_and_goes(guest, program, scx):
     assert run_ok(guest, f"cat {STATE}").strip() == "disabled"
 
 
+@pytest.mark.rotates("scx")
 def test_threads_switch(guest, program, scx):
     load_policy(guest, "fifo")
     load_policy(guest, "rr")

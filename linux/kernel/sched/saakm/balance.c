@@ -35,8 +35,10 @@ void saakm_kick(int cpu)
 	if ((unsigned int)cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return;
 	rq = cpu_rq(cpu);
-	if (READ_ONCE(rq->saakm.kicks) >= SAAKM_KICKS && !available_idle_cpu(cpu) &&
-	    !tick_nohz_tick_stopped_cpu(cpu))
+	/* Pairs with __saakm_newly_idle(): it sees the caller's work, or we that it looks. */
+	smp_mb();
+	if (READ_ONCE(rq->saakm.kicks) >= SAAKM_KICKS && READ_ONCE(rq->nr_running) &&
+	    !available_idle_cpu(cpu) && !tick_nohz_tick_stopped_cpu(cpu))
 		saakm_owe_kick(rq);
 	else
 		irq_work_queue_on(&rq->saakm.kick, cpu);
@@ -209,6 +211,7 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 
 	rq_unpin_lock(rq, rf);
 	raw_spin_rq_unlock(rq);
+	smp_mb();	/* saakm_kick() */
 	rcu_read_lock();
 	for_each_saakm_policy(policy) {
 		if (READ_ONCE(policy->used))
@@ -218,8 +221,18 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 			break;
 	}
 	rcu_read_unlock();
+	/* A handler that waited, which it must not, has enabled them. */
+	local_irq_disable();
 	raw_spin_rq_lock(rq);
 	rq_repin_lock(rq, rf);
+#ifdef CONFIG_SCHED_CLASS_EXT
+	/*
+	 * sched_ext has balanced before, and finds threads in queues of its scheduler's
+	 * own only by that. Who came meanwhile asked for a reschedule that ends with this.
+	 */
+	if (scx_enabled())
+		ext_sched_class.balance(rq, rq->donor, rf);
+#endif
 	/* For fair the CPU does not idle, from where it began to look. */
 	if (rq->nr_running)
 		rq->idle_stamp = 0;

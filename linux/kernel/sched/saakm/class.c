@@ -613,21 +613,7 @@ void saakm_rq_deactivate(struct rq *rq)
 
 static int balance_saakm(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)
 {
-	if (!saakm_enabled())
-		return false;
-	if (rq->saakm.nr_running)
-		return true;
-	if (!saakm_newly_idle(rq, rf))
-		return false;
-#ifdef CONFIG_SCHED_CLASS_EXT
-	/*
-	 * Threads may have come to sched_ext while the lock was dropped, after it has
-	 * balanced: it finds those in queues of its scheduler's own only by that.
-	 */
-	if (scx_enabled() && rq->scx.nr_running)
-		ext_sched_class.balance(rq, prev, rf);
-#endif
-	return true;
+	return saakm_enabled() && (rq->saakm.nr_running || saakm_newly_idle(rq, rf));
 }
 
 DEFINE_SCHED_CLASS(saakm) = {

@@ -339,9 +339,12 @@ struct saakm_policy *saakm_calling(void)
 	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 	const void *subject;
 
-	/* Between any two reads an interrupt may leave its own subject, and no handler. */
+	/*
+	 * Between any two reads an interrupt may leave its own subject, and no handler;
+	 * what it does itself is none of the balancer's doing.
+	 */
 	if (handler == SAAKM_H_none || saakm_is_balancing(handler))
-		return raw_cpu_read(saakm_context.balancing) ?
+		return raw_cpu_read(saakm_context.balancing) && !in_hardirq() ?
 			raw_cpu_read(saakm_context.balancer) : NULL;
 	subject = raw_cpu_read(saakm_context.subject);
 	if (saakm_is_core_event(handler))
