@@ -146,6 +146,7 @@ def test_steal_takes_no_more_than_asked(mover):
     assert sum(cpu == 2 for cpu, _ in mover.where(tids).values()) == 3
 
 
+@base
 def test_steal_takes_only_what_is_wanted(mover):
     tids = mover.hogs("free", *PARAMS)
     wanted = {tid for tid, param in zip(tids, PARAMS) if param == 7}

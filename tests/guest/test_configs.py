@@ -62,6 +62,7 @@ class Build:
 
 
 @pytest.mark.limit(1500)
+@pytest.mark.rotates("option")
 @pytest.mark.parametrize("option", ["SCHED_CLASS_SAAKM", "CGROUPS", "SCHED_CORE"])
 def test_the_scheduler_compiles_without(build, option):
     # SCHED_AUTOGROUP would select CGROUPS.

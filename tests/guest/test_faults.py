@@ -86,7 +86,7 @@ def _fuzz(guest, program, tally, seed: int, count: int) -> None:
 @pytest.mark.rotates("seed")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fuzz(guest, program, tally, seed):
-    _fuzz(guest, program, tally, seed, 1000)
+    _fuzz(guest, program, tally, seed, 500)
 
 
 @pytest.mark.threads

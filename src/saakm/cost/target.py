@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .. import kernel, modules
 from ..errors import SaakmError
+from ..files import is_whole, read_json
 from ..kernel import Kernel
 from ..qemu_program import needed_qemu
 
@@ -50,7 +51,11 @@ def find_target(vmlinux: Path | None = None) -> Target:
             "name the vmlinux of a built kernel",
         )
     vmlinux = vmlinux.resolve()
-    return _examine(Kernel("base", vmlinux.parent, str(vmlinux.stat().st_mtime_ns)), vmlinux)
+    stamp = vmlinux.with_name("saakm.stamp")
+    # One that we have built says what of. Else all modules beside it would be built anew.
+    ours = is_whole(stamp, vmlinux)
+    inputs = read_json(stamp)["inputs"] if ours else str(vmlinux.stat().st_mtime_ns)
+    return _examine(Kernel("base", vmlinux.parent, inputs), vmlinux)
 
 
 def _examine(built: Kernel, vmlinux: Path) -> Target:
