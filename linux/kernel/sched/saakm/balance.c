@@ -231,7 +231,7 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 	 * own only by that. Who came meanwhile asked for a reschedule that ends with this.
 	 */
 	if (scx_enabled())
-		ext_sched_class.balance(rq, rq->donor, rf);
+		ext_sched_class.balance(rq, saakm_rq_curr(rq), rf);
 #endif
 	/* For fair the CPU does not idle, from where it began to look. */
 	if (rq->nr_running)
