@@ -41,7 +41,9 @@ def pytest_terminal_summary(
         boots, seconds = boots + its_boots, seconds + its_seconds
     if boots:
         terminalreporter.section("guests")
-        terminalreporter.write_line(f"{boots} boots took {seconds:.0f} s")
+        terminalreporter.write_line(
+            f"{boots} boots took {seconds:.0f} s, without those of commands that tests run"
+        )
     if counts:
         terminalreporter.section("storms, none with a loss")
         for what, count in sorted(counts.items()):

@@ -19,7 +19,7 @@ class Patience:
     def __init__(self, pid: int, factor: float = BUSY) -> None:
         self._pid, self._factor = pid, factor
         self._begin, self._used = time.monotonic(), _cpu_seconds(pid)
-        self._latest = (self._begin, self._used)
+        self._idle, self._looked, self._seen = 0.0, self._begin, self._used
 
     def spent(self) -> float:
         passed = time.monotonic() - self._begin
@@ -28,11 +28,12 @@ class Patience:
         return max(passed / self._factor, min(passed, _cpu_seconds(self._pid) - self._used))
 
     def idle(self) -> float:
-        """For how long, as far as one has looked, it has used no CPU time."""
+        """For how long it has used no CPU time, while somebody kept looking: who is stopped himself,
+        or waits for gdb, sees nothing of that."""
         now, used = time.monotonic(), _cpu_seconds(self._pid)
-        if used > self._latest[1]:
-            self._latest = (now, used)
-        return now - self._latest[0]
+        self._idle = 0.0 if used > self._seen else self._idle + min(now - self._looked, 1.0)
+        self._looked, self._seen = now, used
+        return self._idle
 
 
 def _cpu_seconds(pid: int) -> float:

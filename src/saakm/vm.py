@@ -145,7 +145,7 @@ class Guest:
     def _is_up(self) -> bool:
         if self.boot_seconds > 0:
             return True
-        if self._clock.idle() < _STILL_SECONDS:
+        if is_held(self.exchange) or self._clock.idle() < _STILL_SECONDS:
             return False
         raise QemuFault(
             "QEMU stands still",

@@ -196,6 +196,19 @@ def test_interrupts_while_balancing_do_not_hide_who_calls(guest, program):
 
 
 @base
+def test_who_is_wrong_in_an_interrupt_is_to_blame(guest, program, watch):
+    """Timers wake its threads in the middle of another policy's balancing."""
+    watch.expect_violations(least=20)
+    load_policy(guest, "puller")
+    load_policy(guest, "misuser", "mode=prepare_9999")
+    crowd = program("crowd")
+    inner = f'taskset -c 0,1 {crowd} -p misuser -k 1 -n 8 -l 400 "sleep 1"'
+    run_ok(guest, f"taskset -c 0,1 {crowd} -p puller -n 8 -l 400 '{inner}'", timeout=110)
+    blamed = run_ok(guest, "dmesg | grep -o 'policy [a-z]* is at fault' | sort -u")
+    assert blamed == "policy misuser is at fault\n"
+
+
+@base
 def test_kick_reaches_an_idle_cpu(mover):
     """Nothing is runnable there: the policy is asked all the same."""
     mover.hogs("pinned", 0)

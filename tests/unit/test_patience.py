@@ -35,6 +35,23 @@ def test_who_gets_no_cpu_has_time(clock):
     assert patient.spent() == pytest.approx(80 / BUSY)
 
 
+def test_who_stands_still_is_seen_only_by_looking(clock):
+    child = subprocess.Popen(["sleep", "infinity"])
+    try:
+        patient = Patience(child.pid)
+        for _ in range(4):
+            clock.now += 0.5
+            patient.idle()
+        assert patient.idle() == 2.0
+        clock.now += 1000.0
+        assert patient.idle() == 3.0
+        patient._seen = -1.0  # as if it had run since
+        assert patient.idle() == 0.0
+    finally:
+        child.kill()
+        child.wait()
+
+
 def test_work_counts_and_what_came_before_does_not(clock):
     child = subprocess.Popen(["sh", "-c", "while :; do :; done"])
     try:

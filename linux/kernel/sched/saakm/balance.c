@@ -20,6 +20,18 @@ EXPORT_SYMBOL_NS_GPL(saakm_preempt, SAAKM);
  */
 #define SAAKM_KICKS	50	/* from tick to tick */
 
+static bool saakm_tick_will_do(struct rq *rq)
+{
+	if (READ_ONCE(rq->saakm.kicks) < SAAKM_KICKS)
+		return false;
+	/*
+	 * Pairs with __saakm_newly_idle(): either a CPU that is about to idle sees why
+	 * the caller kicks, or we that nothing runs there.
+	 */
+	smp_mb();
+	return READ_ONCE(rq->nr_running) && !tick_nohz_tick_stopped_cpu(cpu_of(rq));
+}
+
 static void saakm_owe_kick(struct rq *rq)
 {
 	WRITE_ONCE(rq->saakm.kick_owed, true);
@@ -35,10 +47,7 @@ void saakm_kick(int cpu)
 	if ((unsigned int)cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return;
 	rq = cpu_rq(cpu);
-	/* Pairs with __saakm_newly_idle(): it sees the caller's work, or we that it looks. */
-	smp_mb();
-	if (READ_ONCE(rq->saakm.kicks) >= SAAKM_KICKS && READ_ONCE(rq->nr_running) &&
-	    !available_idle_cpu(cpu) && !tick_nohz_tick_stopped_cpu(cpu))
+	if (saakm_tick_will_do(rq))
 		saakm_owe_kick(rq);
 	else
 		irq_work_queue_on(&rq->saakm.kick, cpu);
@@ -211,7 +220,7 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 
 	rq_unpin_lock(rq, rf);
 	raw_spin_rq_unlock(rq);
-	smp_mb();	/* saakm_kick() */
+	smp_mb();	/* saakm_tick_will_do() */
 	rcu_read_lock();
 	for_each_saakm_policy(policy) {
 		if (READ_ONCE(policy->used))

@@ -60,7 +60,7 @@ void check_conservation(void)
 	refuse_ejected();
 	if (longest_us > limit_us)
 		fail("a CPU idled for %.1f ms while thread %ld waited that may run there; "
-		     "%ld ms are two ticks and two balance_interval_ms", longest_us / 1e3,
+		     "allowed are %ld ms, two ticks and twice its balance_interval_ms", longest_us / 1e3,
 		     parameter("longest_pid"), limit_us / 1000);
 	if (!parameter("samples_waiting"))
 		fail("no thread ever waited: this says nothing");
