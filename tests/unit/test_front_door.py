@@ -3,6 +3,7 @@
 
 import os
 import pwd
+import re
 import subprocess
 import sys
 import tomllib
@@ -98,9 +99,8 @@ def test_rust_is_installed_where_it_is_missing_or_too_old(fake, tmp_path, versio
     )
     wanted = "cargo-web rustc-web ca-certificates" if installs else "ca-certificates"
     assert f"installing missing packages: {wanted}\n" in done.stderr
-    assert (
-        done.returncode == 1 and f"next: mend them, then: apt-get install {wanted}\n" in done.stderr
-    )
+    next_command = f"apt-get install --no-install-recommends {wanted}\n"
+    assert done.returncode == 1 and f"next: mend that, then: {next_command}" in done.stderr
 
 
 def test_a_cargo_that_does_not_run_is_named_and_nothing_installed(fake, tmp_path):
@@ -131,7 +131,19 @@ def test_the_kernels_source_is_the_pinned_one_while_the_mirror_has_it(
         fake, "--help", SAAKM_CACHE=str(tmp_path / "c"), ABSENT=f"{wanted.package} libelf-dev"
     )
     name = f"{wanted.package}={wanted.version}" if mirror_has_it else wanted.package
-    assert f"then: apt-get install {name} libelf-dev\n" in done.stderr
+    assert f" {name} libelf-dev\n" in done.stderr.rpartition("then: apt-get install")[2]
+
+
+def test_apt_tells_how_far_it_is_and_why_it_failed(fake, tmp_path):
+    says = "echo 'pmstatus:gcc:37.5:Installing gcc' >&3; echo 'E: Write error' >&2; exit 100"
+    command(fake, "apt-get", f'[ "$1" = update ] || {{ {says}; }}')
+    cache_directory = tmp_path / "c"
+    done = front_door(fake, "--help", SAAKM_CACHE=str(cache_directory), ABSENT="libelf-dev")
+    assert done.returncode == 1
+    assert re.search(r"saakm: installing packages: 37 %, \d+ s so far\n", done.stderr)
+    log = cache_directory / "logs/apt.log"
+    assert f"why:  E: Write error; all it said is in {log}" in done.stderr
+    assert log.read_text() == "E: Write error\n"
 
 
 def test_an_old_cargo_that_comes_before_the_packages_is_named(fake, tmp_path):
