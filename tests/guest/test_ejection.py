@@ -63,6 +63,7 @@ ZOO = {
     "tick_slow": ("overrun", 18, ".*", "tick has been running for", "victims"),
     "running_sleeps": ("sleep", 19, "running", "running slept", "victims"),
     "prepare_sleeps": ("sleep", 19, ".*_prepare", "prepare slept", "victims"),
+    "newly_idle_sleeps": ("sleep", 19, "newly_idle", "newly_idle slept", "victims"),
 }
 # test_misuse.py has their refusal; here they are ejected, on the debug kernel.
 REFUSED_AS_WELL = [

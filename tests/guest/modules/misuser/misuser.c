@@ -230,6 +230,12 @@ static void mis_balance(struct saakm_policy *policy, struct core_event *core)
 		wrong(saakm_move_task(current, 9999, own_rq(core)));
 }
 
+static void mis_newly_idle(struct saakm_policy *policy, struct core_event *core)
+{
+	if (is("newly_idle_sleeps"))
+		schedule_timeout_uninterruptible(1);
+}
+
 static int mis_init(struct saakm_policy *policy)
 {
 	saakm_runqueues_init(&misuser_rq, SAAKM_RQ_FIFO, NULL);
@@ -275,6 +281,7 @@ static const struct saakm_module_routines misuser_routines = {
 	.running		= mis_running,
 	.terminate		= mis_terminate,
 	.schedule		= mis_schedule,
+	.newly_idle		= mis_newly_idle,
 	.balancing_select	= mis_balance,
 	.dump			= mis_dump,
 };
