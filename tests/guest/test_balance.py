@@ -228,6 +228,15 @@ def test_kick_of_a_busy_cpu_asks_at_once(mover):
 
 
 @base
+def test_kick_reaches_a_cpu_that_is_about_to_idle(mover):
+    """At once, not with a tick that may have stopped."""
+    mover.hogs("pinned", 0)
+    poke = f"{mover._program('poke')} {FILES}/late 20"
+    assert run_ok(mover._guest, f"taskset -c 3 {poke}") == "0\n"
+    assert run_ok(mover._guest, "cat /sys/module/mover/parameters/idled") == "20\n"
+
+
+@base
 def test_kick_of_no_cpu_is_nothing(mover):
     mover.hogs("pinned", 0)
     run_ok(mover._guest, "echo 0 >/sys/devices/system/cpu/cpu3/online")

@@ -8,6 +8,9 @@
  *	kick	"CPU TIMES"		saakm_kick() each millisecond; idled and asked say
  *					how often newly_idle and schedule were called
  *					there meanwhile
+ *	late	"TIMES"			goes to sleep after more kicks of its CPU than a tick
+ *					takes; newly_idle kicks once more: idled says how
+ *					often that called it again
  */
 #include <linux/delay.h>
 #include <linux/debugfs.h>
@@ -29,6 +32,7 @@ module_param(asked, int, 0444);
 static DEFINE_PER_CPU(struct saakm_rq, mover_rq);
 static DEFINE_PER_CPU(int, mover_idled);
 static DEFINE_PER_CPU(int, mover_asked);
+static DEFINE_PER_CPU(bool, mover_kicks_late);
 static u32 wanted_param;
 
 static bool wanted(struct task_struct *task)
@@ -51,6 +55,8 @@ static struct task_struct *mover_schedule(struct saakm_policy *policy, struct co
 static void mover_newly_idle(struct saakm_policy *policy, struct core_event *core)
 {
 	per_cpu(mover_idled, core->id)++;
+	if (xchg(&per_cpu(mover_kicks_late, core->id), false))
+		saakm_kick(core->id);
 }
 
 static int mover_init(struct saakm_policy *policy)
@@ -117,6 +123,23 @@ static int kick(const char *words)
 	return 0;
 }
 
+static int late(const char *words)
+{
+	int cpu = raw_smp_processor_id(), times, i, before;
+
+	if (kstrtoint(words, 10, &times))
+		return -ENOMSG;
+	for (idled = 0; times--;) {
+		for (i = 0; i < 60; i++)
+			saakm_kick(cpu);
+		before = READ_ONCE(per_cpu(mover_idled, cpu));
+		WRITE_ONCE(per_cpu(mover_kicks_late, cpu), true);
+		usleep_range(1000, 1100);
+		idled += READ_ONCE(per_cpu(mover_idled, cpu)) - before > 1;
+	}
+	return 0;
+}
+
 static ssize_t mover_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	int (*act)(const char *words) = file->private_data;
@@ -147,6 +170,7 @@ static int __init mover_module_init(void)
 	debugfs_create_file("move", 0200, directory, move, &mover_fops);
 	debugfs_create_file("steal", 0200, directory, pull, &mover_fops);
 	debugfs_create_file("kick", 0200, directory, kick, &mover_fops);
+	debugfs_create_file("late", 0200, directory, late, &mover_fops);
 	return 0;
 }
 
