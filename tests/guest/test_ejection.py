@@ -64,6 +64,7 @@ ZOO = {
     "running_sleeps": ("sleep", 19, "running", "running slept", "victims"),
     "prepare_sleeps": ("sleep", 19, ".*_prepare", "prepare slept", "victims"),
     "newly_idle_sleeps": ("sleep", 19, "newly_idle", "newly_idle slept", "victims"),
+    "newly_idle_enables": ("sleep", 19, "none", "newly_idle enabled interrupts", "victims"),
 }
 # test_misuse.py has their refusal; here they are ejected, on the debug kernel.
 REFUSED_AS_WELL = [

@@ -12,7 +12,8 @@
  *   [R] lock of the runqueue of core->id held, interrupts off, may not sleep.
  *       May run on another CPU: use core->id, never smp_processor_id().
  *   [B] no runqueue lock, preemption off, may not sleep. The only place where
- *       saakm_move_task() and saakm_steal() may be called.
+ *       saakm_move_task() and saakm_steal() may be called. Interrupts are off in
+ *       newly_idle, and must stay so, and on in balancing_select.
  *   [S] process context, may sleep.
  *
  * Overview and life of a thread: Documentation/scheduler/saakm.rst
@@ -217,10 +218,11 @@ struct saakm_module_routines {
 					struct core_event *core);
 
 	/**
-	 * @newly_idle: The core found nothing to run. [B]
+	 * @newly_idle: The core found nothing to run. [B], interrupts off
 	 *
 	 * The chance to pull threads: saakm_steal(). Called on the core itself,
-	 * once the policy has had a thread. Default: nothing.
+	 * once the policy has had a thread. Default: nothing. Who enables
+	 * interrupts is ejected: a wakeup of the thread that leaves would be lost.
 	 */
 	void (*newly_idle)(struct saakm_policy *policy,
 			   struct core_event *core);

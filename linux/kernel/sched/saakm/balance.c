@@ -26,10 +26,11 @@ static bool saakm_tick_will_do(struct rq *rq)
 		return false;
 	/*
 	 * Pairs with __saakm_newly_idle(): either a CPU that is about to idle sees why
-	 * the caller kicks, or we that nothing runs there.
+	 * the caller kicks, and what it is owed, or we that nothing runs there.
 	 */
 	smp_mb();
-	return READ_ONCE(rq->nr_running) && !tick_nohz_tick_stopped_cpu(cpu_of(rq));
+	return READ_ONCE(rq->nr_running) && saakm_rq_curr(rq) != rq->idle &&
+	       !tick_nohz_tick_stopped_cpu(cpu_of(rq));
 }
 
 static void saakm_owe_kick(struct rq *rq)
@@ -47,10 +48,12 @@ void saakm_kick(int cpu)
 	if ((unsigned int)cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return;
 	rq = cpu_rq(cpu);
-	if (saakm_tick_will_do(rq))
+	if (saakm_tick_will_do(rq)) {
 		saakm_owe_kick(rq);
-	else
-		irq_work_queue_on(&rq->saakm.kick, cpu);
+		if (saakm_tick_will_do(rq))
+			return;
+	}
+	irq_work_queue_on(&rq->saakm.kick, cpu);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_kick, SAAKM);
 
@@ -226,13 +229,14 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 		if (READ_ONCE(policy->used))
 			saakm_balance_event(policy, cpu_of(rq), SAAKM_H_newly_idle,
 					    policy->ops->newly_idle);
+		if (unlikely(!irqs_disabled()))
+			saakm_enabled_interrupts(policy);
 		if (READ_ONCE(rq->nr_running))
 			break;
 	}
 	rcu_read_unlock();
-	/* A handler that waited, which it must not, has enabled them. */
-	local_irq_disable();
 	raw_spin_rq_lock(rq);
+	smp_mb__after_spinlock();	/* saakm_tick_will_do() */
 	rq_repin_lock(rq, rf);
 #ifdef CONFIG_SCHED_CLASS_EXT
 	/*
@@ -245,6 +249,8 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 	/* For fair the CPU does not idle, from where it began to look. */
 	if (rq->nr_running)
 		rq->idle_stamp = 0;
+	else if (READ_ONCE(rq->saakm.kick_owed) && xchg(&rq->saakm.kick_owed, false))
+		irq_work_queue(&rq->saakm.kick);
 	return rq->nr_running;
 }
 

@@ -27,6 +27,7 @@ struct saakm_context {
 DECLARE_PER_CPU(struct saakm_context, saakm_context);
 
 void saakm_slept_in_handler(void);
+void saakm_enabled_interrupts(struct saakm_policy *policy);
 void saakm_restore_state(struct task_struct *prev);
 
 /*

@@ -164,14 +164,21 @@ static __always_inline void saakm_core_event(struct saakm_policy *policy, int cp
 	saakm_leave();
 }
 
-/* The handlers without a runqueue lock: newly_idle, balancing_select. */
+/*
+ * The handlers without a runqueue lock: newly_idle, balancing_select. A softirq's
+ * comes in the middle of another one if that waits, which it must not.
+ */
 static inline void saakm_balance_event(struct saakm_policy *policy, int cpu,
 				       enum saakm_handler handler, saakm_core_fn call)
 {
+	struct saakm_policy *outer = __this_cpu_read(saakm_context.balancer);
+	bool balancing = __this_cpu_read(saakm_context.balancing);
+
 	__this_cpu_write(saakm_context.balancer, policy);
 	__this_cpu_write(saakm_context.balancing, true);
 	saakm_core_event(policy, cpu, handler, call);
-	__this_cpu_write(saakm_context.balancing, false);
+	__this_cpu_write(saakm_context.balancing, balancing);
+	__this_cpu_write(saakm_context.balancer, outer);
 }
 
 /*

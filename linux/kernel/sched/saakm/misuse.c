@@ -388,6 +388,18 @@ void saakm_slept_in_handler(void)
 }
 
 /*
+ * newly_idle, which must have them off, has enabled interrupts, as what waits does:
+ * one that woke the thread which is leaving the CPU took it for running.
+ */
+void saakm_enabled_interrupts(struct saakm_policy *policy)
+{
+	local_irq_disable();
+	if (!__this_cpu_read(saakm_context.slept))
+		saakm_violation(SAAKM_EXIT_SLEEP, policy, NULL, "newly_idle enabled interrupts");
+	__this_cpu_write(saakm_context.slept, true);
+}
+
+/*
  * A handler slept while @prev was leaving the CPU, and so @prev's state is lost:
  * as TASK_RUNNING nobody would wake it, or reap it. Whoever tried meanwhile has
  * seen that: it wakes once for nothing.

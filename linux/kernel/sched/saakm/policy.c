@@ -27,7 +27,9 @@ static struct {
 
 struct saakm_policy *saakm_being_loaded(void)
 {
-	return READ_ONCE(saakm_loading.task) == current ? saakm_loading.policy : NULL;
+	/* An interrupt is none of its doing. */
+	return in_task() && READ_ONCE(saakm_loading.task) == current ?
+		saakm_loading.policy : NULL;
 }
 
 /* Runs under saakm_load_mutex. */

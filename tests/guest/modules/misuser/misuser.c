@@ -234,6 +234,8 @@ static void mis_newly_idle(struct saakm_policy *policy, struct core_event *core)
 {
 	if (is("newly_idle_sleeps"))
 		schedule_timeout_uninterruptible(1);
+	else if (is("newly_idle_enables"))
+		local_irq_enable();
 }
 
 static int mis_init(struct saakm_policy *policy)
