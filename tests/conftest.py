@@ -25,7 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seed",
         type=int,
-        default=int(os.environ.get("SAAKM_TEST_SEED", "0")),
+        # pytest reads text as what the command line gives, and complains as of that.
+        default=os.environ.get("SAAKM_TEST_SEED", "0"),
         metavar="N",
         help="which values of a parameter that rotates are taken; all are with --long",
     )

@@ -17,7 +17,7 @@ from . import cache, paths
 from .errors import SaakmError
 from .files import read_json, write_text
 from .qemu import ONE_THREAD
-from .qemu_program import qemu_program, qemu_version, threads_patch_safely
+from .qemu_program import Qemu, needed_qemu, threads_patch_safely
 
 PROBE_SECONDS = 5.0
 _MEMO = paths.CACHE / "accel.json"
@@ -44,7 +44,7 @@ def choose_accel(wish: str, vmlinux: Path, patches_code: bool = False) -> str:
 def _kvm_or_tcg(wish: str, vmlinux: Path) -> str:
     if wish == "auto" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
-    works, why = probe(vmlinux)
+    works, why = probe(vmlinux, needed_qemu())
     if works:
         return "kvm"
     if wish == "kvm":
@@ -52,13 +52,13 @@ def _kvm_or_tcg(wish: str, vmlinux: Path) -> str:
     return "tcg"
 
 
-def probe(vmlinux: Path) -> tuple[bool, str]:
+def probe(vmlinux: Path, qemu: Qemu) -> tuple[bool, str]:
     """Whether KVM boots a kernel, and why not. Remembered for this QEMU and these kernels."""
-    key = f"{qemu_version()} on {platform.release()}, {_identity(vmlinux)}"
+    key = f"{qemu.version} on {platform.release()}, {_identity(vmlinux)}"
     match read_json(_MEMO).get(key):
         case [bool(works), str(why)]:
             return works, why
-    works, why = _boot(vmlinux)
+    works, why = _boot(vmlinux, qemu.program)
     cache.make(_MEMO.parent)
     write_text(_MEMO, json.dumps({key: [works, why]}))
     return works, why
@@ -69,12 +69,12 @@ def _identity(vmlinux: Path) -> str:
     return str(vmlinux.parent)
 
 
-def _boot(vmlinux: Path) -> tuple[bool, str]:
+def _boot(vmlinux: Path, program: Path) -> tuple[bool, str]:
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False, "there is no /dev/kvm that this user may open"
     with tempfile.TemporaryDirectory(prefix="saakm-probe-") as scratch:
         console = Path(scratch) / "console"
-        command = [str(qemu_program()), "-accel", "kvm", "-cpu", "host", "-m", "512M"]
+        command = [str(program), "-accel", "kvm", "-cpu", "host", "-m", "512M"]
         command += ["-nodefaults", "-display", "none"]
         command += ["-no-reboot", "-serial", f"file:{console}", "-kernel", str(vmlinux)]
         command += ["-append", "console=ttyS0 earlyprintk=serial panic=-1"]

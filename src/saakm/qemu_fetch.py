@@ -54,9 +54,10 @@ def fetched() -> Path | None:
 
 def failure() -> str:
     """Why an earlier command could not, if it is too early to try again."""
-    failed = read_json(_FAILED)
-    age = time.time() - float(failed.get("at", 0))
-    return str(failed["why"]) if "why" in failed and 0 <= age < _TRIED_AGAIN_AFTER else ""
+    match read_json(_FAILED):
+        case {"why": str(why), "at": float(at)} if 0 <= time.time() - at < _TRIED_AGAIN_AFTER:
+            return why
+    return ""
 
 
 def fetch() -> Path:

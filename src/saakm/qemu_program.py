@@ -102,7 +102,9 @@ def _fetch(own: Qemu | None) -> Qemu | None:
 def says_version(program: Path) -> str:
     """Empty, if it does not run: a library may be missing."""
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True)
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, errors="replace"
+        )
     except OSError:
         return ""
     match = re.match(r"QEMU emulator version (.+)", done.stdout)

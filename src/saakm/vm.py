@@ -10,14 +10,17 @@ guest/agent for the other end.
 """
 
 import atexit
+import contextlib
 import os
 import select
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import termios
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TextIO
@@ -47,6 +50,16 @@ _NMI_SECONDS = 5.0
 _BOOTS = 3
 _STILL_SECONDS = 60.0
 _POLL = 0.05
+
+
+@contextlib.contextmanager
+def _as_it_was(terminal: TextIO) -> Iterator[None]:
+    """A QEMU that is killed leaves it without echo and line ends."""
+    settings = termios.tcgetattr(terminal)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, settings)
 
 
 @dataclass(frozen=True)
@@ -159,9 +172,10 @@ class Guest:
         self._prepare()
         try:
             (self.exchange / "start.sh").write_text(command + "\n")
-            self._boot("shell", None)
-            self._started_qemu.wait()
-            if "Kernel panic" in self.console():
+            with _as_it_was(sys.stdin):
+                self._boot("shell", None)
+                status = self._started_qemu.wait()
+            if status or "Kernel panic" in self.console():
                 raise self._died()
         finally:
             self.close()
@@ -291,10 +305,21 @@ class Guest:
         died = QemuFault if ": Assertion `" in words else GuestDied
         return died(
             f"the guest died after {time.monotonic() - self._started:.0f} s",
-            words or "its kernel panicked or powered off",
+            words or self._how_it_ended(),
             f"read its whole console: {kept}",
             self._with_lines(last_words(self.console())),
         )
+
+    def _how_it_ended(self) -> str:
+        """Its end of the serial line closes a moment before it is gone."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._started_qemu.wait(_POLL * 20)
+        status = self._started_qemu.poll() or 0
+        if status >= 0:
+            return "its kernel panicked or powered off"
+        name = signal.Signals(-status).name
+        why = ": for want of memory? dmesg says so" if name == "SIGKILL" else ""
+        return f"QEMU was ended by {name}{why}"
 
     def _hung(self, doing: str, seconds: float) -> GuestHung:
         self._make_it_speak()

@@ -8,8 +8,10 @@ import contextlib
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +20,7 @@ from typing import Any
 import pytest
 
 from saakm import paths
-from saakm.errors import EXIT_HUNG
+from saakm.errors import EXIT_DIED, EXIT_HUNG
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(300)]
 
@@ -130,6 +132,20 @@ def test_shell(tmp_path: Path) -> None:
         read_until(terminal, r"\b16 CPUs")
         os.write(terminal, b"exit\n")
         assert child.wait() == 0
+
+
+def test_shell_whose_guest_is_killed(tmp_path: Path) -> None:
+    """As by the kernel, when memory runs out: no end like another."""
+    with on_a_terminal(["shell"], tmp_path) as (child, terminal):
+        settings = termios.tcgetattr(terminal)
+        os.write(terminal, b"echo $(nproc) CPUs\n")
+        read_until(terminal, r"\b4 CPUs")
+        (qemu,) = qemus_of(child)
+        os.kill(qemu, signal.SIGKILL)
+        text = read_until(terminal, r"next: [^\n]*\n")
+        assert child.wait() == EXIT_DIED, text
+        assert termios.tcgetattr(terminal) == settings
+    assert "the guest died" in text and "SIGKILL" in text
 
 
 def test_command_that_hangs(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 
+from saakm import cache
 from saakm.errors import SaakmError
+from saakm.locks import locked
 
 from . import kernel, runs
 from .faults import Fault, chosen_faults
@@ -22,7 +24,7 @@ def _arguments(description: str) -> argparse.Namespace:
     what.add_argument("--lines", action="store_true", help="the lines of lines.toml")
     what.add_argument("--seed", type=int, help="draw faults by this seed")
     what.add_argument("--list", action="store_true", help="list all faults, run nothing")
-    parser.add_argument("--number", type=int, default=20, help="how many are drawn, default 20")
+    parser.add_argument("--number", type=_count, default=20, help="how many are drawn, default 20")
     parser.add_argument(
         "--minutes", type=float, default=10, help="tests for each fault, default 10 minutes"
     )
@@ -33,6 +35,12 @@ def _arguments(description: str) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, help="of make")
     parser.add_argument("--json", action="store_true", help="results as JSON, on stdout")
     return parser.parse_args()
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1")
+    return int(text)
 
 
 def _draw(
@@ -53,9 +61,21 @@ def _run(arguments: argparse.Namespace) -> int:
         print("\n".join(f"{n:5} {fault.kind:9} {fault}" for n, fault in numbered))
         return 0
     wanted = _draw(numbered, arguments, len(chosen))
+    runs.refuse_unknown(names := arguments.tests.split(","))
+    cache.make(kernel.HOME)
+    with locked(kernel.HOME / "lock"):
+        return _try(arguments, faults, wanted, names)
+
+
+def _try(
+    arguments: argparse.Namespace,
+    faults: list[Fault],
+    wanted: list[tuple[int, Fault]],
+    names: list[str],
+) -> int:
     built = kernel.build(faults, arguments.jobs)
     class_is = runs.digest(faults)
-    tests = runs.baseline(built, class_is, arguments.tests.split(","))
+    tests = runs.baseline(built, class_is, names)
     results = runs.try_all(
         built, class_is, wanted, tests, arguments.minutes * 60, again=arguments.again
     )

@@ -81,6 +81,20 @@ class Result:
     reach: int = 0
 
 
+def refuse_unknown(names: list[str]) -> None:
+    for name in names:
+        if not _file(name).exists():
+            raise SaakmError(
+                f"there are no tests '{name}'",
+                f"{_file(name)} does not exist",
+                f"of these, with commas between: {', '.join(FAST)}; or others of {_GUEST_TESTS}",
+            )
+
+
+def _file(name: str) -> Path:
+    return _GUEST_TESTS / f"test_{name}.py"
+
+
 def digest(faults: Iterable[Fault]) -> str:
     """Of the class as it is, with its faults: numbers mean the same while this does."""
     told = "\0".join(f"{fault.key} {fault.line}" for fault in faults)
@@ -147,7 +161,7 @@ def _pytest(
 def baseline(kernel: Kernel, class_is: str, names: list[str]) -> list[Known]:
     """Of the tests in the files `names` those that pass; each file runs once for each of its texts."""
     file = HOME / f"baseline-{class_is}.jsonl"
-    texts = {name: _GUEST_TESTS / f"test_{name}.py" for name in names}
+    texts = {name: _file(name) for name in names}
     shas = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in texts.items()}
     known = {row["name"]: row for row in _rows(file)}
     stale = [name for name in names if known.get(name, {}).get("sha") != shas[name]]

@@ -30,6 +30,7 @@ from saakm import (
 from saakm.commands import clean, run
 from saakm.errors import SaakmError
 from saakm.kernel import Kernel
+from saakm.qemu_program import Qemu
 from saakm.vm import Guest
 
 REPO = Path(__file__).resolve().parents[2]
@@ -287,13 +288,14 @@ def test_damaged_counts_of_steps_are_forgotten(tmp_path, text):
 def test_a_damaged_note_on_kvm_is_made_again(place, monkeypatch, text):
     cache.make(place)
     monkeypatch.setattr(accel, "_MEMO", place / "accel.json")
-    monkeypatch.setattr(accel, "_boot", lambda vmlinux: (True, "booted"))
-    accel.probe(Path("/b/vmlinux"))
+    qemu = Qemu(Path("/usr/bin/qemu"), "7.2", "of a test")
+    monkeypatch.setattr(accel, "_boot", lambda vmlinux, program: (True, "booted"))
+    accel.probe(Path("/b/vmlinux"), qemu)
     (key,) = json.loads((place / "accel.json").read_text())
     (place / "accel.json").write_text(text.replace("KEY", key))
-    assert accel.probe(Path("/b/vmlinux")) == (True, "booted")
-    monkeypatch.setattr(accel, "_boot", lambda vmlinux: (False, "asked again"))
-    assert accel.probe(Path("/b/vmlinux")) == (True, "booted")
+    assert accel.probe(Path("/b/vmlinux"), qemu) == (True, "booted")
+    monkeypatch.setattr(accel, "_boot", lambda vmlinux, program: (False, "asked again"))
+    assert accel.probe(Path("/b/vmlinux"), qemu) == (True, "booted")
 
 
 class Builds:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from saakm.cli import app
+from saakm.commands.test import _state
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -119,6 +121,38 @@ def test_doctor_says_it_in_words_as_well():
     assert done.returncode in (0, 1)
     for finding in findings:
         assert finding["name"] in done.stdout
+
+
+def test_doctor_shows_all_it_found_where_saakm_qemu_names_none():
+    done = saakm("doctor", "--json", SAAKM_QEMU="/no/such/qemu")
+    (qemu,) = (row for row in json.loads(done.stdout) if row["name"] == "qemu")
+    assert done.returncode == 1 and "names no QEMU" in qemu["detail"]
+
+
+@pytest.mark.parametrize("path", ["test_cli.py", "tests/unit/test_no.py"])
+def test_a_test_that_there_is_not_is_named_at_once(path, tmp_path):
+    """Before checkers and builds, which would take minutes."""
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", "test", path],
+        capture_output=True,
+        text=True,
+        cwd=REPO,
+        env={**os.environ, "PYTHONPATH": str(REPO / "src"), "PATH": str(tmp_path)},
+    )
+    assert done.returncode == 1 and re.search(f"ERROR: .*not found: .*{path}", done.stderr)
+    assert "saakm: " not in done.stderr
+
+
+def test_what_runs_no_test_passes():
+    assert saakm("test", "--help").returncode == saakm("test", "--markers").returncode == 0
+
+
+def test_only_what_an_ordinary_run_has_shown_is_remembered(monkeypatch):
+    monkeypatch.delenv("SAAKM_TEST_SEED", raising=False)
+    assert _state([]) and _state(["--long"]) == _state([])
+    assert not _state(["--threads"])
+    monkeypatch.setenv("SAAKM_TEST_APPEND", "saakm_mutant=1")
+    assert not _state([])
 
 
 def test_doctor_json_names_what_is_missing_and_how_to_get_it(tmp_path):

@@ -146,6 +146,30 @@ def test_apt_tells_how_far_it_is_and_why_it_failed(fake, tmp_path):
     assert log.read_text() == "E: Write error\n"
 
 
+def test_apt_can_ask_nobody_and_holds_no_lock(fake, tmp_path):
+    """A question to a terminal would wait for ever: apt's words go to its log."""
+    command(fake, "apt-get", "[ ! -e /proc/self/fd/9 ] && readlink /proc/self/fd/0; exit 100")
+    subprocess.run(
+        [str(REPO / "saakm"), "--help"],
+        capture_output=True,
+        stdin=subprocess.PIPE,
+        env={
+            "PATH": f"{fake}:/usr/bin:/bin",
+            "SAAKM_CACHE": str(tmp_path / "c"),
+            "ABSENT": "libelf-dev",
+        },
+    )
+    assert (tmp_path / "c/logs/apt.log").read_text() == "/dev/null\n"
+
+
+def test_who_waits_for_another_to_prepare_the_cache_says_so(fake, tmp_path):
+    for name in ("apt-get", "flock"):
+        command(fake, name, f'echo "{name} $*" >>{tmp_path}/done; [ "$1" = 9 ]')
+    done = front_door(fake, "--help", SAAKM_CACHE=str(tmp_path / "c"), ABSENT="libelf-dev")
+    assert f"saakm: another ./saakm prepares {tmp_path}/c: waiting for it\n" in done.stderr
+    assert (tmp_path / "done").read_text().startswith("flock -n 9\nflock 9\napt-get update")
+
+
 def test_an_old_cargo_that_comes_before_the_packages_is_named(fake, tmp_path):
     rust(fake, "1.79.0")
     done = front_door(fake, "--help", SAAKM_CACHE=str(tmp_path / "c"))

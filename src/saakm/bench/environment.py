@@ -4,12 +4,11 @@
 import os
 import platform
 import shlex
-import subprocess
 import sys
 import time
 from typing import Any
 
-from .. import paths
+from .. import git
 from ..qemu_program import qemu_version
 from .store import ENVIRONMENT, Record
 
@@ -39,17 +38,8 @@ def describe(
 
 def commit() -> str:
     """Of the checkout, with a plus if files differ from it; empty without git."""
-    git = ["git", "-C", str(paths.REPO)]
-    try:
-        head = subprocess.run(
-            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True
-        )
-        dirty = subprocess.run(
-            [*git, "status", "--porcelain", "-uno"], capture_output=True, text=True
-        )
-    except FileNotFoundError:
-        return ""
-    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+    dirty = git.say("status", "--porcelain", "-uno").strip()
+    return git.say("rev-parse", "--short=12", "HEAD").strip() + ("+" if dirty else "")
 
 
 def _cpu() -> str:

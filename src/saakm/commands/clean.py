@@ -17,7 +17,7 @@ from ..locks import is_locked
 # What the workshop makes in its cache, as ./saakm has it, too.
 _OURS = re.compile(
     r"venv-.{12}(\.lock)?|accel\.json|build|cargo|ccache|debian|debian-.*\.tar|docs|guests|lint|logs"
-    r"|peers|programs|qemu|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
+    r"|mutate|peers|programs|qemu|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
 )
 
 
@@ -79,7 +79,8 @@ def _refuse_what_is_not_ours() -> None:
 
 
 def _refuse_while_in_use() -> None:
-    locks = [*paths.BUILD.glob("*/lock"), *paths.TREES.glob("*/lock"), paths.CARGO / "lock"]
+    locks = [*paths.BUILD.glob("*/lock"), *paths.TREES.glob("*/lock")]
+    locks += [paths.CACHE / name / "lock" for name in ("cargo", "qemu", "mutate")]
     used = [*exchange.living(), *(lock.parent for lock in locks if is_locked(lock))]
     if used:
         raise SaakmError(

@@ -180,7 +180,13 @@ def _kvm() -> Finding:
         return Finding(
             "kvm", False, "not tried yet: it takes a built kernel", "saakm build", needed=False
         )
-    works, why = accel.probe(kernels[0])
+    try:
+        qemu = find_qemu(may_fetch=False)
+    except SaakmError as error:
+        return Finding("kvm", False, f"not tried: {error.what}", needed=False)
+    if not qemu:
+        return Finding("kvm", False, "not tried: there is no QEMU", needed=False)
+    works, why = accel.probe(kernels[0], qemu)
     return Finding("kvm", works, why, "" if works else slow, needed=False)
 
 

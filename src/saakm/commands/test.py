@@ -2,7 +2,6 @@
 """saakm test: pytest, beside itself on several CPUs, with a closing line that a script can read."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ from typing import Annotated
 import pytest
 import typer
 
-from .. import paths
+from .. import git, paths
 from ..errors import SaakmError
 from ..kernel import build_kernel
 from ..lint.checker import Failure
@@ -27,6 +26,19 @@ _SLOWEST = 20
 _WORKER_GIB = 4  # a debug guest, and a compiler beside it
 # Whoever asks for one of these wants one process.
 _ALONE = {"-s", "--pdb", "--trace", "--capture=no"}
+# Runs no test.
+_ONLY_ASKS = {
+    "-h",
+    "--help",
+    "-V",
+    "--version",
+    "--co",
+    "--collect-only",
+    "--markers",
+    "--fixtures",
+}
+# Of pytest, which then has said why: an option or a path that there is not.
+_WRONG_USE = pytest.ExitCode.USAGE_ERROR
 
 
 def test(
@@ -40,23 +52,24 @@ def test(
     # Ours come first: of two --seed or --durations the later one counts.
     ours = ["--rootdir", str(paths.REPO), "-c", str(paths.REPO / "pyproject.toml")]
     ours += ["--durations", str(_SLOWEST), "--durations-min", "1"]
+    whole = not any(Path(arg.partition("::")[0]).exists() for arg in given if arg)
+    now = _state(given) if whole else ""
     # The option of that name is known below tests/ only.
     os.environ.setdefault("SAAKM_TEST_SEED", str(_seed()))
-    whole = not any(Path(arg.partition("::")[0]).exists() for arg in given if arg)
-    everything = whole and set(given) <= {"--long"}
-    now = unchanged.state() if everything else ""
     where = [str(TESTS)] if whole else []
-    if unchanged.has_passed(now):
+    if not given and unchanged.has_passed(now):
         print("saakm: only documentation has changed since all tests passed here: no guests. "
               "All the same: ./saakm test tests", file=sys.stderr)  # fmt: skip
         where.append(f"--ignore={_GUESTS}")
         now = ""
     arguments = [*ours, *where, *given]
+    if not _ONLY_ASKS.isdisjoint(given):
+        raise typer.Exit(int(pytest.main(arguments)))
     tally = Tally()
-    if "--collect-only" not in given and "--co" not in given:
+    found = survey(arguments, _GUESTS)
+    if found.status != _WRONG_USE:
         if whole:
             _refuse(check_sources())
-        found = survey(arguments, _GUESTS)
         _build(found, whole)
         arguments += _workers(found, given)
     status = pytest.main(arguments, plugins=[tally])
@@ -67,6 +80,12 @@ def test(
     if not status:
         unchanged.remember(now)
     raise typer.Exit(int(status))
+
+
+def _state(given: list[str]) -> str:
+    """What will have passed if this run does; empty if it does not tell of an ordinary one."""
+    other = any(name.startswith("SAAKM_TEST_") for name in os.environ)
+    return "" if other or not set(given) <= {"--long"} else unchanged.state()
 
 
 def _refuse(failures: list[Failure]) -> None:
@@ -101,7 +120,5 @@ def _workers(found: Survey, given: list[str]) -> list[str]:
 
 def _seed() -> int:
     """Of the commit: what rotates does so from commit to commit, and a red run can be repeated."""
-    head = subprocess.run(
-        ["git", "-C", str(paths.REPO), "rev-parse", "HEAD"], capture_output=True, text=True
-    )
-    return int(head.stdout[:6], 16) if head.returncode == 0 else 0
+    head = git.say("rev-parse", "HEAD")
+    return int(head[:6], 16) if head else 0

@@ -13,6 +13,7 @@ class Survey:
 
     def __init__(self, guest_tests: Path) -> None:
         self._guest_tests = guest_tests
+        self.status = 0  # of pytest
         self.tests = 0
         self.kernels: set[str] = set()  # that the guests boot
         self.groups: set[str] = set()  # each of one worker's
@@ -35,5 +36,7 @@ def survey(arguments: list[str], guest_tests: Path) -> Survey:
     """What cannot be collected is not said here: the run itself does that."""
     found = Survey(guest_tests)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        pytest.main([*arguments, "--collect-only", "-qq", "-n0"], plugins=[found])
+        found.status = int(
+            pytest.main([*arguments, "--collect-only", "-qq", "-n0"], plugins=[found])
+        )
     return found

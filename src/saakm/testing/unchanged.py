@@ -3,10 +3,9 @@
 
 import hashlib
 import platform
-import subprocess
 from pathlib import Path
 
-from .. import cache, paths
+from .. import cache, git, paths
 from ..files import write_text
 from ..qemu_program import qemu_version
 
@@ -15,15 +14,11 @@ _GREEN = paths.CACHE / "tests" / "green"
 
 def state() -> str:
     """A hash of all that decides what guests do; empty if the checkout is not git's."""
-    listed = subprocess.run(
-        ["git", "-C", str(paths.REPO), "ls-files", "-z", "-co", "--exclude-standard"],
-        capture_output=True,
-        text=True,
-    )
-    if listed.returncode:
+    listed = git.say("ls-files", "-z", "-co", "--exclude-standard")
+    if not listed:
         return ""
     digest = hashlib.sha256(f"{platform.release()} {qemu_version()}".encode())
-    for name in sorted(set(listed.stdout.split("\0"))):
+    for name in sorted(set(listed.split("\0"))):
         path = paths.REPO / name
         if name and not _is_documentation(Path(name)) and path.is_file():
             digest.update(f"\0{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
