@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Stalls are found, and nobody is blamed for what others did."""
 
+import re
+
 import pytest
 
 from .support import SYSFS, ejected, load_policy, policies, run_ok, until
@@ -68,13 +70,16 @@ def test_policy_is_to_blame_beside_a_hog(guest, program, watch, no_shares):
 
 
 def test_idle_time_between_moments_of_others_is_no_excuse(guest, watch, no_shares):
-    """Most ticks that there are on the thread's only CPU come while they run; then it idles."""
+    """Most ticks that there are on the thread's only CPU come while they run, a twentieth of the time."""
     watch.expect_violations()
     load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
-    moments = "while :; do sleep 0.4; for i in $(seq 2000); do :; done; done"
+    moments = "while :; do sleep 0.1; for i in $(seq 300); do :; done; done"
     run_ok(guest, f"taskset -c 3 timeout 6 sh -c '{moments}' & sleep 0.1")
     run_ok(guest, "taskset -c 3 saakmctl exec misuser -- sleep 0.1 & sleep 6")
     assert ejected(guest)["misuser"].kind == "stall"
+    said = re.search(r"READY on CPU 3 for (\d+) ms .* in (\d+) ms", guest.console()[watch.since :])
+    waited_ms, excused_ms = map(int, said.groups())
+    assert excused_ms < waited_ms / 6, said[0]
 
 
 def test_all_cpus_run_threads_of_saakm(guest, program, watch):

@@ -573,6 +573,7 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 {
 	struct saakm_policy *policy;
 
+	WRITE_ONCE(rq->saakm.idled, true);
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
 	if (!READ_ONCE(saakm_watching_idle))
 		return;

@@ -13,6 +13,7 @@ struct saakm_cpu {
 	bool			tick_work;	/* there is something for saakm_tick_work() */
 	unsigned int		kicks;		/* since the last one */
 	bool			resched_owed;	/* misuse.c: by the next kick, whoever runs */
+	bool			idled;		/* since the watchdog's last sample */
 	u32			ticks;		/* stands still with interrupts off */
 	/* Masks of the policies that have a runnable thread here. */
 	u64			active;

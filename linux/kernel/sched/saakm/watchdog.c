@@ -42,13 +42,21 @@ static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
 
 /* Samples: in the tick, interrupts off */
 
-static void saakm_sample_holder(int cpu)
+/*
+ * Without a tick anywhere a sample is late. It tells of all the time since the one
+ * before, but not where the CPU idled meanwhile: a short moment of another thread, which
+ * is what brings the tick back, must not excuse that.
+ */
+static void saakm_sample_holder(int cpu, bool late)
 {
-	struct task_struct *curr = rcu_dereference_sched(cpu_rq(cpu)->curr);
+	struct rq *rq = cpu_rq(cpu);
+	struct task_struct *curr = rcu_dereference_sched(rq->curr);
+	bool idled = late && READ_ONCE(rq->saakm.idled);
 	const struct saakm_policy *running = NULL;
 	struct saakm_policy *policy;
 	bool held;
 
+	WRITE_ONCE(rq->saakm.idled, false);
 	if (task_on_saakm(curr))
 		running = READ_ONCE(curr->saakm.policy);
 	for_each_saakm_policy(policy) {
@@ -56,7 +64,7 @@ static void saakm_sample_holder(int cpu)
 
 		held = sched_class_above(curr->sched_class, &saakm_sched_class) ||
 			(running && running != policy && saakm_policy_before(running, policy));
-		WRITE_ONCE(core->held, core->held << 1 | held);
+		WRITE_ONCE(core->held, core->held << 1 | (held && !idled));
 	}
 }
 
@@ -136,16 +144,16 @@ static void saakm_sample_call(int cpu)
 
 void __saakm_sample(unsigned long next)
 {
-	unsigned long late;
+	unsigned long late = jiffies - next;
 	int cpu;
 
 	if (cmpxchg(&saakm_next_sample, next, (jiffies + saakm_sample_period) | 1) != next)
 		return;
-	/* Without a tick anywhere time passes unseen: some of it counts. */
-	late = (jiffies - next) / saakm_sample_period;
-	saakm_sample_periods[saakm_nr_samples % SAAKM_SAMPLES] = 1 + min(late, 3UL);
+	/* What is later than a patrol, that excuses. */
+	saakm_sample_periods[saakm_nr_samples % SAAKM_SAMPLES] =
+		1 + min(late, READ_ONCE(saakm_patrol_period)) / saakm_sample_period;
 	for_each_online_cpu(cpu) {
-		saakm_sample_holder(cpu);
+		saakm_sample_holder(cpu, late > 1);
 		saakm_sample_call(cpu);
 	}
 	WRITE_ONCE(saakm_nr_samples, saakm_nr_samples + 1);
