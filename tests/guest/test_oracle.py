@@ -46,6 +46,9 @@ def test_no_cpu_idles_beside_a_crowd(guest, program):
 
 
 def test_oracle_sees_idle_cpus(guest):
-    """vtime leaves threads where they are."""
-    load_policy(guest, "vtime")
-    assert _longest_us(guest, "vtime", f"saakmctl exec vtime -- {HACKBENCH}") > LIMIT_US
+    """fifo leaves threads where they are: on one CPU, when they may use all."""
+    load_policy(guest, "fifo")
+    hogs = "taskset -c 1 saakmctl exec fifo -- sh -c 'while :; do :; done' &" * 3
+    widen = "for p in $(pgrep -f 'while :'); do taskset -p f $p; done"
+    command = f"{hogs} sleep 0.3; {widen}; sleep 1; pkill -KILL -f 'while :'"
+    assert _longest_us(guest, "fifo", command) > 10 * LIMIT_US

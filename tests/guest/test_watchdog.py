@@ -69,12 +69,11 @@ def test_policy_is_to_blame_beside_a_hog(guest, program, watch, no_shares):
     assert ejected(guest)["misuser"].kind == "stall"
 
 
-def test_idle_time_between_moments_of_others_is_no_excuse(guest, watch, no_shares):
+def test_idle_time_between_moments_of_others_is_no_excuse(guest, program, watch, no_shares):
     """Most ticks that there are on the thread's only CPU come while they run, a twentieth of the time."""
     watch.expect_violations()
     load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
-    moments = "while :; do sleep 0.1; for i in $(seq 300); do :; done; done"
-    run_ok(guest, f"taskset -c 3 timeout 6 sh -c '{moments}' & sleep 0.1")
+    run_ok(guest, f"{program('moments')} 3 100 5 60 & sleep 0.1")
     run_ok(guest, "taskset -c 3 saakmctl exec misuser -- sleep 0.1 & sleep 6")
     assert ejected(guest)["misuser"].kind == "stall"
     said = re.search(r"READY on CPU 3 for (\d+) ms .* in (\d+) ms", guest.console()[watch.since :])

@@ -13,6 +13,7 @@
 #include <x86intrin.h>
 
 #define MEMBERS 12
+#define COUNTING_CPUS 4		/* 0 to 3 */
 #define GROUPS 4
 #define FAIR_GROUP 2		/* not in the policy */
 #define BARE_GROUP 3		/* no cookie */
@@ -133,8 +134,11 @@ static void observe(unsigned int cpu, unsigned int group)
 	__atomic_add_fetch(&overlaps[others != group], 1, __ATOMIC_RELAXED);
 }
 
+/* Two members of each CPU, one of each group: no placement keeps the groups apart. */
 static void round_overlap(struct member *m)
 {
+	if (!m->progress)
+		pin(0, (m - crowd->members) / 2);
 	for (int i = 0; i < 200; i++)
 		observe(sched_getcpu(), group_of(m));
 	if (m->progress % 4 == 0)
@@ -178,7 +182,7 @@ int main(int argc, char **argv)
 		fail("cookies POLICY MODE ARGUMENT");
 	limit_seconds(100);
 	counting = argv[2][0] == 'o' || argv[2][0] == 'c';
-	crowd_new(counting ? 6 : MEMBERS, policy_id(argv[1]), true);
+	crowd_new(counting ? 2 * COUNTING_CPUS : MEMBERS, policy_id(argv[1]), true);
 	slots = shared_memory(64 * sizeof(*slots));
 	overlaps = shared_memory(2 * sizeof(*overlaps));
 	if (counting) {
