@@ -22,7 +22,7 @@ _NEXT = """\
 What to try next:
   saakm shell {policy}                               look around: cat /proc/saakm/policies
   saakm run {policy} --topology 2s4c2t -- COMMAND    your own program, on two sockets
-  $EDITOR policies/{policy}/{policy}.c && saakm demo     change the policy: seconds, not minutes
+  saakm demo {policy}                                change policies/{policy}/{policy}.c, then this: seconds
   saakm test                                     what holds it together"""
 
 
