@@ -2,6 +2,7 @@
 """saakm dev: a guest that runs each version of a policy as it is saved."""
 
 import contextlib
+import os
 import shlex
 import sys
 import time
@@ -51,7 +52,7 @@ def dev(
         try:
             with meter("building the first version"):
                 session.start()
-            lines = plain or as_json or not sys.stdout.isatty()
+            lines = plain or as_json or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb"
             view = Plain(source, as_json) if lines else Screen(source)
             with contextlib.suppress(KeyboardInterrupt), view:
                 view.started(workload)

@@ -71,7 +71,7 @@ def report_ejections(guest: Guest) -> bool:
             f"saakm: policy '{end['name']}' was ejected ({end['kind']}) in {end['handler']}: "
             f"{end['reason']}\n"
             "  why:  its threads went on under the fair class, so this was no run under the policy\n"
-            f"  next: docs/reference/safety.md on '{end['kind']}'; saakm shell, then saakmctl dump",
+            f"  next: docs/reference/safety.md on '{end['kind']}'; to look into it: docs/how-to/debug-a-stall.md",
             file=sys.stderr,
         )
     return bool(found)
