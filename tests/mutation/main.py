@@ -61,7 +61,8 @@ def _run(arguments: argparse.Namespace) -> int:
         print("\n".join(f"{n:5} {fault.kind:9} {fault}" for n, fault in numbered))
         return 0
     wanted = _draw(numbered, arguments, len(chosen))
-    runs.refuse_unknown(names := arguments.tests.split(","))
+    names = arguments.tests.split(",")
+    runs.refuse_unknown(names)
     cache.make(kernel.HOME)
     with locked(kernel.HOME / "lock"):
         return _try(arguments, faults, wanted, names)

@@ -20,10 +20,10 @@ from .run import boot, check_policy, report_ejections, report_splats, under_poli
 WORKLOAD = ["hackbench", "-g", "4", "-l", "200"]
 _NEXT = """\
 What to try next:
-  saakm shell {policy}                               look around: cat /proc/saakm/policies
-  saakm run {policy} --topology 2s4c2t -- COMMAND    your own program, on two sockets
-  saakm demo {policy}                                change policies/{policy}/{policy}.c, then this: seconds
-  saakm test                                     what holds it together"""
+  look around:                                       saakm shell {policy}
+  your own program, on two sockets:                  saakm run {policy} --topology 2s4c2t -- COMMAND
+  change it, every save is built and takes over:     saakm dev {policy}
+  what holds it together:                            saakm test"""
 
 
 def _tasks(output: str) -> int:

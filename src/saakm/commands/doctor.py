@@ -16,7 +16,7 @@ from rich.table import Table
 
 from .. import accel, cache, paths, pinned, source
 from ..errors import SaakmError
-from ..qemu_program import find_qemu
+from ..qemu_program import Qemu, find_qemu
 
 _DISK_GB = 12  # source, two kernel builds, compiler cache
 _MEMORY_GB = 4  # a debug guest of 2 GB, and the link of vmlinux
@@ -40,7 +40,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")]
     Debian's backports is unpacked in the cache, beside it, when the first guest boots.
     SAAKM_QEMU=system takes the machine's own, SAAKM_QEMU=PATH another.
     """
-    findings = [*_packages(), _source(), _cache(), _disk(), _memory(), _qemu(), _kvm()]
+    findings = [*_packages(), _source(), _cache(), _disk(), _memory(), *_qemu_and_kvm()]
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -160,17 +160,19 @@ def _memory() -> Finding:
     return Finding("memory", enough, f"{total:.0f} GiB", fix)
 
 
-def _qemu() -> Finding:
+def _qemu_and_kvm() -> list[Finding]:
     try:
         qemu = find_qemu(may_fetch=False)
+        found = Finding("qemu", False, "missing", "apt-get install qemu-system-x86")
     except SaakmError as error:
-        return Finding("qemu", False, f"{error.what}: {error.why}", error.next_step)
-    if not qemu:
-        return Finding("qemu", False, "missing", "apt-get install qemu-system-x86")
-    return Finding("qemu", True, f"{qemu.version}: {qemu.why} ({qemu.program})")
+        qemu = None
+        found = Finding("qemu", False, f"{error.what}: {error.why}", error.next_step)
+    if qemu:
+        found = Finding("qemu", True, f"{qemu.version}: {qemu.why} ({qemu.program})")
+    return [found, _kvm(qemu)]
 
 
-def _kvm() -> Finding:
+def _kvm(qemu: Qemu | None) -> Finding:
     """Without KVM all works, by emulation: never an obstacle."""
     slow = "guests run by emulation (TCG): slower, needs nothing"
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
@@ -180,10 +182,6 @@ def _kvm() -> Finding:
         return Finding(
             "kvm", False, "not tried yet: it takes a built kernel", "saakm build", needed=False
         )
-    try:
-        qemu = find_qemu(may_fetch=False)
-    except SaakmError as error:
-        return Finding("kvm", False, f"not tried: {error.what}", needed=False)
     if not qemu:
         return Finding("kvm", False, "not tried: there is no QEMU", needed=False)
     works, why = accel.probe(kernels[0], qemu)
