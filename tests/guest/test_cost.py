@@ -39,7 +39,6 @@ def test_a_figure_that_got_dearer_is_an_error(tmp_path):
     args = ("--op", "pipe", "--schedulers", "sched_fifo,fifo", "--scale", "20")
     assert saakm_cost(*args, "--write-baseline", str(file)).returncode == 0
     content = json.loads(file.read_text())
-    assert saakm_cost("--baseline", str(file)).returncode == 0
     fifo = next(row for row in content["rows"] if row["scheduler"] == "fifo")
     for more, identity in ((1.02, {}), (1.01 + REBUILT_TOLERANCE, {"compiler": "another"})):
         was = fifo["instructions"]

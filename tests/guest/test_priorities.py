@@ -3,6 +3,7 @@
 
 import pytest
 
+from .recorder import EVENTS, SCHEDULE, parse
 from .support import load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
@@ -48,6 +49,15 @@ def test_second_policy_runs_while_the_first_sleeps(guest, program):
     late = load_policy(guest, "vtime")
     first, second = _shares(guest, program, 500, f"{early}:0:s", f"{late}:0")
     assert second > first > 0, f"first {first:.3f} s, second {second:.3f} s"
+
+
+def test_policy_without_threads_is_not_asked(guest, program):
+    first = load_policy(guest, "fifo")
+    load_policy(guest, "recorder", f"groups={SCHEDULE}")
+    last = load_policy(guest, "rr")
+    _shares(guest, program, 200, f"{first}:0:s", f"{last}:0")
+    events = parse(run_ok(guest, f"cat {EVENTS}"))
+    assert events == [], f"asked {len(events)} times, first: {events[0]}"
 
 
 def test_first_policy_preempts_at_wakeup(guest, program):

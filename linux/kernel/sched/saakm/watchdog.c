@@ -44,8 +44,9 @@ static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
 
 /*
  * Without a tick anywhere a sample is late. It tells of all the time since the one
- * before, but not where the CPU idled meanwhile: a short moment of another thread, which
- * is what brings the tick back, must not excuse that.
+ * before, but not where the CPU idled meanwhile: who waits for that CPU could have run,
+ * and a short moment of another thread, which is what brings the tick back, must not
+ * excuse it.
  */
 static void saakm_sample_holder(int cpu, bool late)
 {
@@ -56,7 +57,9 @@ static void saakm_sample_holder(int cpu, bool late)
 	struct saakm_policy *policy;
 	bool held;
 
-	WRITE_ONCE(rq->saakm.idled, false);
+	/* Only if it is set: the line is the other CPU's. */
+	if (READ_ONCE(rq->saakm.idled))
+		WRITE_ONCE(rq->saakm.idled, false);
 	if (task_on_saakm(curr))
 		running = READ_ONCE(curr->saakm.policy);
 	for_each_saakm_policy(policy) {
@@ -153,6 +156,7 @@ void __saakm_sample(unsigned long next)
 	saakm_sample_periods[saakm_nr_samples % SAAKM_SAMPLES] =
 		1 + min(late, READ_ONCE(saakm_patrol_period)) / saakm_sample_period;
 	for_each_online_cpu(cpu) {
+		/* One jiffy may be the tick's own delay: ticks came all the time. */
 		saakm_sample_holder(cpu, late > 1);
 		saakm_sample_call(cpu);
 	}
