@@ -239,6 +239,15 @@ def test_kick_reaches_a_cpu_that_is_about_to_idle(mover):
 
 
 @base
+def test_kick_reaches_a_cpu_that_idles_beside_who_waits(mover):
+    """The policy holds its thread back there: the CPU is about to idle all the same."""
+    mover.hogs("pinned", 0)
+    poke = f"{mover._program('poke')} {FILES}/held 20"
+    assert run_ok(mover._guest, f"taskset -c 1 {poke}") == "0\n"
+    assert run_ok(mover._guest, "cat /sys/module/mover/parameters/asked") == "20\n"
+
+
+@base
 def test_kick_of_no_cpu_is_nothing(mover):
     mover.hogs("pinned", 0)
     run_ok(mover._guest, "echo 0 >/sys/devices/system/cpu/cpu3/online")

@@ -16,6 +16,15 @@ def _of_core(events, core):
     return [e for e in events if e.core == core]
 
 
+def _asked_before_idle(found, core):
+    events = _of_core(found.only("enter_idle", "exit_idle", "newly_idle"), core)
+    idle = [i for i, e in enumerate(events) if e.name == "enter_idle"]
+    expect(len(idle) > 1, f"core {core} going idle", events)
+    for i in idle:
+        asked = i == 0 or events[i - 1].name == "newly_idle"
+        expect(asked, f"newly_idle of core {core} just before enter_idle", events[: i + 1])
+
+
 def test_idle_events_alternate(guest, program):
     found = record(guest, f"{program('trigger_life')} sleep_wake", MANY)
     for core in range(4):
@@ -29,12 +38,13 @@ def test_newly_idle_comes_before_idle(guest, program):
     """Each core that goes idle was asked for work first."""
     found = record(guest, f"{program('trigger_life')} storm", MANY)
     for core in range(4):
-        events = _of_core(found.only("enter_idle", "exit_idle", "newly_idle"), core)
-        idle = [i for i, e in enumerate(events) if e.name == "enter_idle"]
-        expect(len(idle) > 1, f"core {core} going idle", events)
-        for i in idle:
-            asked = i == 0 or events[i - 1].name == "newly_idle"
-            expect(asked, f"newly_idle of core {core} just before enter_idle", events[: i + 1])
+        _asked_before_idle(found, core)
+
+
+def test_newly_idle_comes_beside_fair_sleepers(guest, program):
+    """What is left of the core's threads is a fair one that sleeps, but is still enqueued."""
+    found = record(guest, f"{program('fair_sleeper')} leaves", MANY)
+    _asked_before_idle(found, 1)
 
 
 def test_newly_idle_can_pull_a_thread(guest, program):

@@ -6,6 +6,7 @@ import pytest
 from saakm.modules import module_file
 
 from .support import SYSFS, last_error, load_policy, run_ok, until
+from .test_balance import Mover
 from .test_hotplug import ROUND
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
@@ -65,6 +66,27 @@ def test_idle_time_counts_as_used(guest, program):
     id_ = load_policy(guest, "fifo")
     ran_ms = int(run_ok(guest, f"{program('after_idle')} {id_}"))
     assert 975 <= ran_ms <= 1075
+
+
+def _used_ns(guest, tid: int) -> int:
+    return int(run_ok(guest, f"cut -d' ' -f1 /proc/{tid}/schedstat"))
+
+
+def test_who_was_held_back_gets_a_share(guest, program, knobs):
+    """The server looked in vain for who is to run beside the real-time hog, and is needed again."""
+    run_ok(guest, f"echo -1 >{RT_RUNTIME}")
+    mover = Mover(guest, program)
+    (tid,) = mover.hogs("pinned", 0)
+    assert mover.write("hold", 1, 1) == 0
+    try:
+        hog = "chrt -f 50 taskset -c 1 sh -c 'while :; do :; done'"
+        run_ok(guest, f"{hog} >/dev/null 2>&1 & sleep 3")
+        before = _used_ns(guest, tid)
+        assert mover.write("hold", 1, 0) == 0
+        run_ok(guest, "sleep 4")
+        assert _used_ns(guest, tid) - before >= 3 * 30e6
+    finally:
+        guest.run("pkill -KILL -f 'while :'")
 
 
 # --- admission ---

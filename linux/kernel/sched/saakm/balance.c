@@ -22,15 +22,9 @@ EXPORT_SYMBOL_NS_GPL(saakm_preempt, SAAKM);
 
 static bool saakm_tick_will_do(struct rq *rq)
 {
-	if (READ_ONCE(rq->saakm.kicks) < SAAKM_KICKS)
-		return false;
-	/*
-	 * Pairs with __saakm_newly_idle(): either a CPU that is about to idle sees why
-	 * the caller kicks, and what it is owed, or we that nothing runs there.
-	 */
-	smp_mb();
-	return READ_ONCE(rq->nr_running) && saakm_rq_curr(rq) != rq->idle &&
-	       !tick_nohz_tick_stopped_cpu(cpu_of(rq));
+	return READ_ONCE(rq->saakm.kicks) >= SAAKM_KICKS && READ_ONCE(rq->nr_running) &&
+	       rcu_access_pointer(rq->curr) != rq->idle &&
+	       !tick_nohz_tick_stopped_cpu(cpu_of(rq)) && !tick_nohz_full_cpu(cpu_of(rq));
 }
 
 static void saakm_owe_kick(struct rq *rq)
@@ -50,6 +44,12 @@ void saakm_kick(int cpu)
 	rq = cpu_rq(cpu);
 	if (saakm_tick_will_do(rq)) {
 		saakm_owe_kick(rq);
+		/*
+		 * Pairs with saakm_idle_kicks() and __saakm_newly_idle(): a CPU that is
+		 * about to idle sees why the caller kicks, and what it is owed, or we
+		 * that it has begun to count anew, or that nothing runs there.
+		 */
+		smp_mb();
 		if (saakm_tick_will_do(rq))
 			return;
 	}
@@ -216,6 +216,7 @@ EXPORT_SYMBOL_NS_GPL(saakm_steal, SAAKM);
 
 bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 {
+	unsigned int nr_running = rq->nr_running;
 	struct saakm_policy *policy;
 
 	if (!cpu_active(cpu_of(rq)))
@@ -223,7 +224,7 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 
 	rq_unpin_lock(rq, rf);
 	raw_spin_rq_unlock(rq);
-	smp_mb();	/* saakm_tick_will_do() */
+	smp_mb();	/* saakm_kick() */
 	rcu_read_lock();
 	for_each_saakm_policy(policy) {
 		if (READ_ONCE(policy->used))
@@ -231,12 +232,12 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 					    policy->ops->newly_idle);
 		if (unlikely(!irqs_disabled()))
 			saakm_enabled_interrupts(policy);
-		if (READ_ONCE(rq->nr_running))
+		if (READ_ONCE(rq->nr_running) != nr_running)
 			break;
 	}
 	rcu_read_unlock();
 	raw_spin_rq_lock(rq);
-	smp_mb__after_spinlock();	/* saakm_tick_will_do() */
+	smp_mb__after_spinlock();	/* saakm_kick() */
 	rq_repin_lock(rq, rf);
 #ifdef CONFIG_SCHED_CLASS_EXT
 	/*
@@ -247,11 +248,21 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 		ext_sched_class.balance(rq, saakm_rq_curr(rq), rf);
 #endif
 	/* For fair the CPU does not idle, from where it began to look. */
-	if (rq->nr_running)
+	if (!saakm_nothing_to_run(rq))
 		rq->idle_stamp = 0;
-	else if (READ_ONCE(rq->saakm.kick_owed) && xchg(&rq->saakm.kick_owed, false))
-		irq_work_queue(&rq->saakm.kick);
 	return rq->nr_running;
+}
+
+/*
+ * There may be no tick any more. Only this CPU counts its kicks, with interrupts off as
+ * they are here.
+ */
+void saakm_idle_kicks(struct rq *rq)
+{
+	WRITE_ONCE(rq->saakm.kicks, 0);
+	smp_mb();	/* saakm_kick() */
+	if (READ_ONCE(rq->saakm.kick_owed) && xchg(&rq->saakm.kick_owed, false))
+		irq_work_queue(&rq->saakm.kick);
 }
 
 /* Periodic */

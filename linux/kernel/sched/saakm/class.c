@@ -604,7 +604,8 @@ void saakm_rq_deactivate(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
-	if (list_empty(&saakm_policies))
+	/* Of the last policy that goes, the CPUs that are online then are left the rest. */
+	if (list_empty(&saakm_policies) && !rq->saakm.server.dl_runtime)
 		return;
 	saakm_server_apply(rq, 0, saakm_server_period_us);
 	guard(rq_lock_irqsave)(rq);
@@ -650,6 +651,11 @@ static void saakm_kick_work(struct irq_work *work)
 	WRITE_ONCE(rq->saakm.tick_work, true);
 	/* Else an idle CPU would see that nothing is runnable, and go on idling. */
 	rq->saakm.kicked = is_idle_task(saakm_rq_curr(rq));
+	/* It stopped if it found but threads that policies held back: they may be free now. */
+	if (rq->saakm.nr_running && !dl_server_active(&rq->saakm.server)) {
+		update_rq_clock(rq);
+		saakm_server_start(rq);
+	}
 	if (rq->saakm.resched_owed ||
 	    !sched_class_above(saakm_rq_curr(rq)->sched_class, &saakm_sched_class))
 		resched_curr(rq);

@@ -228,9 +228,9 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 		st->excused_ms = 0;
 		n = min_t(u64, div_u64(waited_ms, sample_ms), SAAKM_SAMPLES);
 	}
-	st->excused_ms += saakm_excused_ms(p, n, round) + round->late_ms;
-	if (waited_ms <= st->excused_ms)
-		return;
+	/* The first of its samples may have begun before it waited. */
+	st->excused_ms = min_t(u64, waited_ms, st->excused_ms +
+			       saakm_excused_ms(p, n, round) + round->late_ms);
 	if (waited_ms - st->excused_ms > timeout_ms)
 		saakm_violation(SAAKM_EXIT_STALL, st->policy, p,
 				"%s/%d has been READY on CPU %d for %llu ms without running; in %u ms of these others held all its CPUs; the limit is %u ms",

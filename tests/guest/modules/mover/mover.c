@@ -11,6 +11,9 @@
  *	late	"TIMES"			goes to sleep after more kicks of its CPU than a tick
  *					takes; newly_idle kicks once more: idled says how
  *					often that called it again
+ *	held	"TIMES"			the same where threads wait that schedule holds back
+ *					then; it kicks: asked says how often it was called again
+ *	hold	"CPU 0|1"		schedule holds all threads of the CPU back, or lets them go
  */
 #include <linux/delay.h>
 #include <linux/debugfs.h>
@@ -33,6 +36,7 @@ static DEFINE_PER_CPU(struct saakm_rq, mover_rq);
 static DEFINE_PER_CPU(int, mover_idled);
 static DEFINE_PER_CPU(int, mover_asked);
 static DEFINE_PER_CPU(bool, mover_kicks_late);
+static DEFINE_PER_CPU(bool, mover_holds);
 static u32 wanted_param;
 
 static bool wanted(struct task_struct *task)
@@ -49,6 +53,11 @@ static void mover_place(struct saakm_policy *policy, struct process_event *event
 static struct task_struct *mover_schedule(struct saakm_policy *policy, struct core_event *core)
 {
 	per_cpu(mover_asked, core->id)++;
+	if (per_cpu(mover_holds, core->id)) {
+		if (xchg(&per_cpu(mover_kicks_late, core->id), false))
+			saakm_kick(core->id);
+		return NULL;
+	}
 	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(mover_rq, core->id));
 }
 
@@ -123,20 +132,45 @@ static int kick(const char *words)
 	return 0;
 }
 
-static int late(const char *words)
+/* How often of @words a late kick had its CPU call once more what counts calls in @calls. */
+static int sleeps_after_kicks(const char *words, int __percpu *calls, bool holds, int *again)
 {
 	int cpu = raw_smp_processor_id(), times, i, before;
 
 	if (kstrtoint(words, 10, &times))
 		return -ENOMSG;
-	for (idled = 0; times--;) {
+	for (*again = 0; times--;) {
 		for (i = 0; i < 60; i++)
 			saakm_kick(cpu);
-		before = READ_ONCE(per_cpu(mover_idled, cpu));
+		before = READ_ONCE(*per_cpu_ptr(calls, cpu));
+		WRITE_ONCE(per_cpu(mover_holds, cpu), holds);
 		WRITE_ONCE(per_cpu(mover_kicks_late, cpu), true);
 		usleep_range(1000, 1100);
-		idled += READ_ONCE(per_cpu(mover_idled, cpu)) - before > 1;
+		*again += READ_ONCE(*per_cpu_ptr(calls, cpu)) - before > 1;
 	}
+	WRITE_ONCE(per_cpu(mover_holds, cpu), false);
+	saakm_kick(cpu);
+	return 0;
+}
+
+static int late(const char *words)
+{
+	return sleeps_after_kicks(words, &mover_idled, false, &idled);
+}
+
+static int held(const char *words)
+{
+	return sleeps_after_kicks(words, &mover_asked, true, &asked);
+}
+
+static int hold(const char *words)
+{
+	int cpu, holds;
+
+	if (sscanf(words, "%d %d", &cpu, &holds) != 2 || !cpu_possible(cpu))
+		return -ENOMSG;
+	WRITE_ONCE(per_cpu(mover_holds, cpu), holds);
+	saakm_kick(cpu);
 	return 0;
 }
 
@@ -171,6 +205,8 @@ static int __init mover_module_init(void)
 	debugfs_create_file("steal", 0200, directory, pull, &mover_fops);
 	debugfs_create_file("kick", 0200, directory, kick, &mover_fops);
 	debugfs_create_file("late", 0200, directory, late, &mover_fops);
+	debugfs_create_file("held", 0200, directory, held, &mover_fops);
+	debugfs_create_file("hold", 0200, directory, hold, &mover_fops);
 	return 0;
 }
 
