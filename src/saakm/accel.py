@@ -21,8 +21,13 @@ from .qemu_program import Qemu, needed_qemu, threads_patch_safely
 
 PROBE_SECONDS = 5.0
 _MEMO = paths.CACHE / "accel.json"
+_NO_KVM = "there is no /dev/kvm that this user may open"
 # It has no root file system: a kernel that comes this far has booted.
 _BOOTED = "Unable to mount root fs"
+
+
+def _may_use_kvm() -> bool:
+    return os.access("/dev/kvm", os.R_OK | os.W_OK)
 
 
 def check_accel(wish: str) -> None:
@@ -32,6 +37,8 @@ def check_accel(wish: str) -> None:
             "QEMU runs with kvm or tcg",
             f"--accel auto|kvm|tcg|{ONE_THREAD}",
         )
+    if wish == "kvm" and not _may_use_kvm():
+        raise SaakmError("KVM does not work here", _NO_KVM, "use --accel tcg, or auto")
 
 
 def choose_accel(wish: str, vmlinux: Path, patches_code: bool = False) -> str:
@@ -42,7 +49,7 @@ def choose_accel(wish: str, vmlinux: Path, patches_code: bool = False) -> str:
 
 
 def _kvm_or_tcg(wish: str, vmlinux: Path) -> str:
-    if wish == "auto" and not os.access("/dev/kvm", os.R_OK | os.W_OK):
+    if wish == "auto" and not _may_use_kvm():
         return "tcg"
     works, why = probe(vmlinux, needed_qemu())
     if works:
@@ -70,8 +77,8 @@ def _identity(vmlinux: Path) -> str:
 
 
 def _boot(vmlinux: Path, program: Path) -> tuple[bool, str]:
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        return False, "there is no /dev/kvm that this user may open"
+    if not _may_use_kvm():
+        return False, _NO_KVM
     with tempfile.TemporaryDirectory(prefix="saakm-probe-") as scratch:
         console = Path(scratch) / "console"
         command = [str(program), "-accel", "kvm", "-cpu", "host", "-m", "512M"]

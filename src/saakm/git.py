@@ -10,7 +10,10 @@ def say(*arguments: str) -> str:
     """What a git command prints; empty where it fails, or there is no git."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(paths.REPO), *arguments], capture_output=True, text=True
+            ["git", "-C", str(paths.REPO), *arguments],
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
         )
     except FileNotFoundError:
         return ""

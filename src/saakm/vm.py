@@ -36,6 +36,7 @@ from .monitor import tell
 from .patience import Patience
 from .process import tail
 from .qemu import Machine, package_in_guest, qemu_command
+from .qemu_program import find_qemu
 from .splats import find_splats, last_words
 from .symbolize import symbolize
 from .topology import megabytes, parse_topology
@@ -104,6 +105,7 @@ class Guest:
         """
         # What can be refused at once is refused before a kernel is built for minutes.
         cache.refuse_hidden()
+        find_qemu(may_fetch=False)
         shape = parse_topology(topology)
         kconfig.fragments(config)
         check_accel(accel)

@@ -14,8 +14,14 @@ from .errors import SaakmError
 _PANEL = "Machine"
 
 
-def _option(*names: str, help: str) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=_PANEL)
+def _option(*names: str, help: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=_PANEL, **more)
+
+
+def _some_seconds(value: float) -> float:
+    if not value > 0:  # nan neither
+        raise typer.BadParameter(f"{value:g} is not a number of seconds above 0")
+    return value
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,12 @@ class VmOptions:
         list[str] | None, _option("--append", help="A kernel argument; may be repeated.")
     ] = None
     timeout: Annotated[
-        float, _option("--timeout", help="Seconds after which a command counts as hung.")
+        float,
+        _option(
+            "--timeout",
+            help="Seconds after which a command counts as hung.",
+            callback=_some_seconds,
+        ),
     ] = 300.0
 
     def guest_arguments(self) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 
 import argparse
 import json
+import os
 import random
+import signal
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -26,13 +28,13 @@ def _arguments(description: str) -> argparse.Namespace:
     what.add_argument("--list", action="store_true", help="list all faults, run nothing")
     parser.add_argument("--number", type=_count, default=20, help="how many are drawn, default 20")
     parser.add_argument(
-        "--minutes", type=float, default=10, help="tests for each fault, default 10 minutes"
+        "--minutes", type=_count, default=10, help="tests for each fault, default 10 minutes"
     )
     parser.add_argument("--again", action="store_true", help="try anew what nobody has noticed")
     parser.add_argument(
         "--tests", default=",".join(runs.FAST), help="test files, as in test_NAME.py: a,b,c"
     )
-    parser.add_argument("--jobs", type=int, help="of make")
+    parser.add_argument("--jobs", type=_count, help="of make")
     parser.add_argument("--json", action="store_true", help="results as JSON, on stdout")
     return parser.parse_args()
 
@@ -97,8 +99,21 @@ def _why(result: runs.Result) -> str:
 
 
 def main(description: str) -> int:
+    arguments = _arguments(description)
+    # As an ordinary exit, which puts back the cursor and ends what runs.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
-        return _run(_arguments(description))
+        status = _run(arguments)
+        sys.stdout.flush()
+        return status
     except SaakmError as error:
         print(f"mutate: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        # Nobody reads what is printed, or the disk is full; it is not said once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"mutate: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("mutate: interrupted; the same command goes on with the rest", file=sys.stderr)
+        return 130

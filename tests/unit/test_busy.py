@@ -1,29 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """What tests/busy has to do, and when it has to do it again."""
 
-import importlib.machinery
-import importlib.util
 import json
-import sys
 
 import pytest
-
-from saakm import paths
+from test_scripts import script
 
 
 @pytest.fixture(scope="module")
 def busy():
-    loader = importlib.machinery.SourceFileLoader("busy", str(paths.REPO / "tests" / "busy"))
-    spec = importlib.util.spec_from_loader("busy", loader)
-    module = importlib.util.module_from_spec(spec)
-    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    sys.modules["busy"] = module
-    try:
-        loader.exec_module(module)
-        yield module
-    finally:
-        sys.dont_write_bytecode = written
-        del sys.modules["busy"]
+    return script("busy")
 
 
 KNOWN = {f"tests/guest/test_{n:02}.py": "a" for n in range(25)} | {

@@ -132,6 +132,18 @@ def test_clean_by_a_link_to_the_cache_empties_it_and_keeps_the_link(place, tmp_p
     assert link.is_symlink() and list(place.iterdir()) == []
 
 
+def test_clean_takes_nothing_that_is_mounted(place, tmp_path, monkeypatch):
+    fill(place, "build", "logs")
+    cache.mark()
+    mounts = tmp_path / "mountinfo"
+    where = str(place / "build" / "my files").replace(" ", "\\040")
+    mounts.write_text(f"1 1 8:1 / / rw - ext4 x rw\n2 1 8:1 /home {where} rw - ext4 x rw\n")
+    monkeypatch.setattr(clean, "_MOUNTS", mounts)
+    with pytest.raises(SaakmError, match="my files is not emptied"):
+        clean.clean()
+    assert (place / "logs" / "file").exists()
+
+
 def test_clean_waits_for_nobody(place):
     cache.make(place / "build" / "x")
     with (place / "build/x/lock").open("w") as lock:

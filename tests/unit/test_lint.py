@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm lint: each checker runs, notices a fault, and is silent without one."""
 
+import os
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from test_cli import saakm
 from saakm import lint, paths, source
 from saakm.errors import SaakmError
 from saakm.kernel import Kernel
-from saakm.lint import kernelside, sources
+from saakm.lint import checker, kernelside, sources
 
 RUST = 'fn main() {{\n    println!("x");\n{}}}\n'
 TESTED = "fn main() {{}}\n\n#[test]\nfn it() {{\n    assert_eq!(1, {});\n}}\n"
@@ -147,6 +149,38 @@ def test_a_checker_whose_program_is_missing_says_so(tmp_path):
     done = saakm("lint", "shellcheck", "rustfmt", PATH=str(tmp_path))
     assert "did not run: there is no program 'shellcheck'" in done.stdout
     assert "did not run: rustfmt does not run; apt-get install rustfmt-web" in done.stdout
+
+
+def test_who_interrupts_waits_for_nothing(tmp_path):
+    """What runs is ended, and what waits for its turn does not begin."""
+    begun = tmp_path / "begun"
+
+    def slow(root: Path) -> str:
+        return checker.complaint_of(["sh", "-c", f"echo >>{begun}; exec sleep 600"], root)
+
+    checkers = [checker.Checker("quick", lambda _: "")]
+    checkers += [checker.Checker(f"slow {n}", slow) for n in range(os.cpu_count() + 2)]
+    outcomes = checker.run_side_by_side(checkers, tmp_path)
+    assert next(outcomes).checker == "quick"
+    while not begun.exists():
+        time.sleep(0.01)
+    outcomes.close()
+    assert len(begun.read_text()) <= os.cpu_count()
+
+
+def test_a_program_that_is_none_is_a_complaint(tmp_path):
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF")
+    program.chmod(0o755)
+    assert "does not run: Exec format error" in checker.complaint_of([str(program)], tmp_path)
+
+
+def test_what_another_checkout_built_is_not_ours(tmp_path):
+    mine = tmp_path / ".fingerprint" / "saakmctl-1"
+    for root, stays in (("a", False), ("a", True), ("b", False)):
+        mine.mkdir(parents=True, exist_ok=True)
+        sources._forget_other_checkouts(tmp_path, Path(root))
+        assert mine.exists() == stays
 
 
 def test_an_unknown_checker_is_refused():

@@ -20,6 +20,8 @@ _OURS = re.compile(
     r"|mutate|peers|programs|qemu|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
 )
 
+_MOUNTS = Path("/proc/self/mountinfo")
+
 
 def clean(
     everything: Annotated[
@@ -38,6 +40,7 @@ def clean(
     if victims:
         _refuse_what_is_not_ours()
         _refuse_while_in_use()
+        _refuse_mounts(victims)
     freed = sum(map(_disk_usage, victims))
     for path in victims:
         _remove(path)
@@ -88,6 +91,21 @@ def _refuse_while_in_use() -> None:
             f"a guest runs or something is built in {', '.join(map(str, used))}",
             "wait for it or end it, then the same again",
         )
+
+
+def _refuse_mounts(victims: list[Path]) -> None:
+    """What is mounted there is somebody's who did not mean it to go."""
+    lines = _MOUNTS.read_text().splitlines()
+    # As there, \\040 is a blank.
+    mounted = [Path(line.split()[4].encode().decode("unicode_escape")) for line in lines]
+    gone = [victim.resolve() for victim in victims if not victim.is_symlink()]
+    for place in mounted:
+        if any(victim in (place, *place.parents) for victim in gone):
+            raise SaakmError(
+                f"{place} is not emptied",
+                "something is mounted there",
+                f"umount {place}, then the same again",
+            )
 
 
 def _remove(path: Path) -> None:

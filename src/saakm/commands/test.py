@@ -9,12 +9,13 @@ from typing import Annotated
 import pytest
 import typer
 
-from .. import git, paths
+from .. import cache, git, paths
 from ..errors import SaakmError
 from ..kernel import build_kernel
 from ..lint.checker import Failure
 from ..lint.every import check_kernel, check_sources
 from ..modules import build_modules, build_saakmctl
+from ..qemu_program import find_qemu
 from ..testing import unchanged
 from ..testing.survey import Survey, survey
 from ..testing.tally import Tally
@@ -49,10 +50,14 @@ def test(
     Without a path: all that are there, and first the checkers of saakm lint.
     """
     given = args or []
+    if "" in given:
+        raise SaakmError(
+            "an argument is empty", "it names no test", "leave it out, or say which test you mean"
+        )
     # Ours come first: of two --seed or --durations the later one counts.
     ours = ["--rootdir", str(paths.REPO), "-c", str(paths.REPO / "pyproject.toml")]
     ours += ["--durations", str(_SLOWEST), "--durations-min", "1"]
-    whole = not any(Path(arg.partition("::")[0]).exists() for arg in given if arg)
+    whole = not any(Path(arg.partition("::")[0]).exists() for arg in given)
     now = _state(given) if whole else ""
     # The option of that name is known below tests/ only.
     os.environ.setdefault("SAAKM_TEST_SEED", str(_seed()))
@@ -101,6 +106,9 @@ def _refuse(failures: list[Failure]) -> None:
 
 def _build(found: Survey, whole: bool) -> None:
     """The kernels that the tests boot, with progress, before the first runs."""
+    if found.kernels:
+        cache.refuse_hidden()
+        find_qemu(may_fetch=False)
     for config in sorted(found.kernels):
         kernel = build_kernel(config)
         if whole and config == "base":

@@ -42,11 +42,25 @@ class Outcome:
     skipped: str = ""
 
 
+_SOON_S = 0.05
+# What runs now: whoever is interrupted ends it.
+_running: set[subprocess.Popen[str]] = set()
+
+
 def run_side_by_side(checkers: Iterable[Checker], root: Path) -> Iterator[Outcome]:
     """Outcomes as they come. Most checkers have one thread, or wait for each other's locks."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done in as_completed([pool.submit(_run, checker, root) for checker in checkers]):
-            yield done.result()
+        examinations = [pool.submit(_run, checker, root) for checker in checkers]
+        try:
+            for done in as_completed(examinations):
+                yield done.result()
+        finally:
+            # Of what is left, that which has not begun does not; more than once, as it may begin now.
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(examination.done() for examination in examinations):
+                for program in list(_running):
+                    program.terminate()
+                time.sleep(_SOON_S)
 
 
 def _run(checker: Checker, root: Path) -> Outcome:
@@ -62,16 +76,24 @@ def complaint_of(command: list[str], cwd: Path, **environment: str) -> str:
     """All that a program says if it fails; a program that is missing skips its checker."""
     if not shutil.which(command[0]):
         raise Skipped(f"there is no program '{command[0]}'; saakm doctor says what to install")
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env={**os.environ, **environment},
-    )
-    if not done.returncode:
+    try:
+        program = subprocess.Popen(
+            command,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, **environment},
+        )
+    except OSError as error:
+        return f"'{shutil.which(command[0])}' does not run: {error.strerror}"
+    _running.add(program)
+    try:
+        said, _ = program.communicate()
+    finally:
+        _running.discard(program)
+    if not program.returncode:
         return ""
-    return done.stdout.strip() or f"'{command[0]}' ended with status {done.returncode}"
+    return said.strip() or f"'{command[0]}' ended with status {program.returncode}"

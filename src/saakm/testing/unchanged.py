@@ -2,6 +2,7 @@
 """What has passed already: guests need not boot again for a change of the documentation."""
 
 import hashlib
+import os
 import platform
 from pathlib import Path
 
@@ -21,7 +22,8 @@ def state() -> str:
     for name in sorted(set(listed.split("\0"))):
         path = paths.REPO / name
         if name and not _is_documentation(Path(name)) and path.is_file():
-            digest.update(f"\0{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+            digest.update(b"\0%b\0%d" % (os.fsencode(name), os.access(path, os.X_OK)))
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
@@ -30,7 +32,7 @@ def _is_documentation(name: Path) -> bool:
 
 
 def has_passed(now: str) -> bool:
-    return bool(now) and _GREEN.exists() and _GREEN.read_text().strip() == now
+    return bool(now) and _GREEN.exists() and _GREEN.read_bytes().strip() == now.encode()
 
 
 def remember(now: str) -> None:

@@ -27,13 +27,6 @@ static bool saakm_tick_will_do(struct rq *rq)
 	       !tick_nohz_tick_stopped_cpu(cpu_of(rq)) && !tick_nohz_full_cpu(cpu_of(rq));
 }
 
-static void saakm_owe_kick(struct rq *rq)
-{
-	WRITE_ONCE(rq->saakm.kick_owed, true);
-	/* Pairs with saakm_tick_work(). */
-	smp_store_release(&rq->saakm.tick_work, true);
-}
-
 void saakm_kick(int cpu)
 {
 	struct rq *rq;
@@ -43,10 +36,12 @@ void saakm_kick(int cpu)
 		return;
 	rq = cpu_rq(cpu);
 	if (saakm_tick_will_do(rq)) {
-		saakm_owe_kick(rq);
+		WRITE_ONCE(rq->saakm.kick_owed, true);
+		/* Pairs with saakm_tick_work(). */
+		smp_store_release(&rq->saakm.tick_work, true);
 		/*
-		 * Pairs with saakm_idle_kicks() and __saakm_newly_idle(): a CPU that is
-		 * about to idle sees why the caller kicks, and what it is owed, or we
+		 * Pairs with saakm_count_kicks_anew() and __saakm_newly_idle(): a CPU that
+		 * is about to idle sees why the caller kicks, and what it is owed, or we
 		 * that it has begun to count anew, or that nothing runs there.
 		 */
 		smp_mb();
@@ -253,18 +248,6 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 	return rq->nr_running;
 }
 
-/*
- * There may be no tick any more. Only this CPU counts its kicks, with interrupts off as
- * they are here.
- */
-void saakm_idle_kicks(struct rq *rq)
-{
-	WRITE_ONCE(rq->saakm.kicks, 0);
-	smp_mb();	/* saakm_kick() */
-	if (READ_ONCE(rq->saakm.kick_owed) && xchg(&rq->saakm.kick_owed, false))
-		irq_work_queue(&rq->saakm.kick);
-}
-
 /* Periodic */
 
 static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
@@ -274,14 +257,24 @@ static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
 	       time_after_eq(jiffies, saakm_core(policy, cpu)->next_balance);
 }
 
+/*
+ * At a tick, and before the CPU idles: it may have no tick then. Only this CPU counts its
+ * kicks, with interrupts off as they are here.
+ */
+void saakm_count_kicks_anew(struct rq *rq)
+{
+	WRITE_ONCE(rq->saakm.kicks, 0);
+	smp_mb();	/* saakm_kick() */
+	if (READ_ONCE(rq->saakm.kick_owed) && xchg(&rq->saakm.kick_owed, false))
+		irq_work_queue(&rq->saakm.kick);
+}
+
 /* Kicks since the last tick, and threads that were preempted in the kernel. */
 static noinline void saakm_tick_work(struct rq *rq)
 {
-	/* Pairs with saakm_owe_kick() and saakm_floor_link(): what they noted is seen below. */
+	/* Pairs with saakm_kick() and saakm_floor_link(): what they noted is seen below. */
 	xchg(&rq->saakm.tick_work, false);
-	WRITE_ONCE(rq->saakm.kicks, 0);
-	if (xchg(&rq->saakm.kick_owed, false))
-		irq_work_queue(&rq->saakm.kick);
+	saakm_count_kicks_anew(rq);
 	saakm_floor_rescue(rq);
 }
 

@@ -42,7 +42,7 @@ bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b);
 bool saakm_can_stop_tick(struct rq *rq);
 void saakm_trigger_balance(struct rq *rq);
 void saakm_nohz_kick(struct rq *rq);
-void saakm_idle_kicks(struct rq *rq);
+void saakm_count_kicks_anew(struct rq *rq);
 void __saakm_enter_idle(struct rq *rq);
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle);
 
@@ -73,8 +73,7 @@ extern u64 saakm_pulling, saakm_watching_idle;
  */
 static inline bool saakm_nothing_to_run(struct rq *rq)
 {
-	return !rq->nr_running ||
-	       rq->nr_running == rq->cfs.h_nr_delayed + !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
+	return rq->nr_running == rq->cfs.h_nr_delayed + !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
 				 !RB_EMPTY_NODE(&rq->saakm.server.rb_node);
 }
 
@@ -90,22 +89,10 @@ static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 	return READ_ONCE(saakm_pulling) && __saakm_newly_idle(rq, rf);
 }
 
-/*
- * The balancing pass ended at class @last: if for somebody who is not to run, nobody has
- * asked our policies.
- */
-static inline void saakm_balanced(struct rq *rq, const struct sched_class *last,
-				  struct rq_flags *rf)
-{
-	if (saakm_enabled() && sched_class_above(last, &saakm_sched_class) &&
-	    saakm_nothing_to_run(rq))
-		saakm_newly_idle(rq, rf);
-}
-
 static inline void saakm_enter_idle(struct rq *rq)
 {
 	if (rq->saakm.kicks)
-		saakm_idle_kicks(rq);
+		saakm_count_kicks_anew(rq);
 	if (READ_ONCE(saakm_watching_idle))
 		__saakm_enter_idle(rq);
 }
@@ -218,8 +205,6 @@ static inline bool saakm_sleeps_in_handler(void) { return false; }
 static inline bool saakm_ticks_in_handler(void) { return false; }
 static inline bool saakm_alone(struct rq *rq) { return false; }
 static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf) { return false; }
-static inline void saakm_balanced(struct rq *rq, const struct sched_class *last,
-				  struct rq_flags *rf) { }
 static inline void saakm_enter_idle(struct rq *rq) { }
 static inline bool saakm_kicked(struct rq *rq) { return false; }
 static inline void saakm_elected(struct task_struct *prev) { }

@@ -145,7 +145,7 @@ static int sleeps_after_kicks(const char *words, int __percpu *calls, bool holds
 		before = READ_ONCE(*per_cpu_ptr(calls, cpu));
 		WRITE_ONCE(per_cpu(mover_holds, cpu), holds);
 		WRITE_ONCE(per_cpu(mover_kicks_late, cpu), true);
-		usleep_range(1000, 1100);
+		usleep_range(1000, 1100);	/* a quarter of a tick */
 		*again += READ_ONCE(*per_cpu_ptr(calls, cpu)) - before > 1;
 	}
 	WRITE_ONCE(per_cpu(mover_holds, cpu), false);
