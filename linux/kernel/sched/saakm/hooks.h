@@ -73,7 +73,8 @@ extern u64 saakm_pulling, saakm_watching_idle;
  */
 static inline bool saakm_nothing_to_run(struct rq *rq)
 {
-	return rq->nr_running == rq->cfs.h_nr_delayed + !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
+	return !rq->nr_running ||
+	       rq->nr_running == rq->cfs.h_nr_delayed + !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
 				 !RB_EMPTY_NODE(&rq->saakm.server.rb_node);
 }
 
