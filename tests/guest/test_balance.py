@@ -230,24 +230,16 @@ def test_kick_of_a_busy_cpu_asks_at_once(mover):
 
 
 @base
-def test_kick_reaches_a_cpu_that_is_about_to_idle(mover):
-    """At once, not with a tick, which comes in every fourth round."""
+@pytest.mark.parametrize("how, cpu, counter", [("late", 3, "idled"), ("held", 1, "asked")])
+def test_kick_reaches_a_cpu_that_is_about_to_idle(mover, how, cpu, counter):
+    """At once, not with a tick, which comes in every fourth round; also where a policy holds its
+    thread back."""
     mover.hogs("pinned", 0)
-    poke = f"{mover._program('poke')} {FILES}/late 40"
-    assert run_ok(mover._guest, f"taskset -c 3 {poke}") == "0\n"
-    idled = int(run_ok(mover._guest, "cat /sys/module/mover/parameters/idled"))
+    poke = f"{mover._program('poke')} {FILES}/{how} 40"
+    assert run_ok(mover._guest, f"taskset -c {cpu} {poke}") == "0\n"
+    again = int(run_ok(mover._guest, f"cat /sys/module/mover/parameters/{counter}"))
     # CPUs take turns: this one may have none before its round is over.
-    assert idled >= 30, f"in {idled} of 40 rounds"
-
-
-@base
-def test_kick_reaches_a_cpu_that_idles_beside_who_waits(mover):
-    """The policy holds its thread back there: the CPU is about to idle all the same."""
-    mover.hogs("pinned", 0)
-    poke = f"{mover._program('poke')} {FILES}/held 40"
-    assert run_ok(mover._guest, f"taskset -c 1 {poke}") == "0\n"
-    asked = int(run_ok(mover._guest, "cat /sys/module/mover/parameters/asked"))
-    assert asked >= 30, f"in {asked} of 40 rounds"
+    assert again >= 30, f"in {again} of 40 rounds"
 
 
 @base

@@ -243,7 +243,7 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 		ext_sched_class.balance(rq, saakm_rq_curr(rq), rf);
 #endif
 	/* For fair the CPU does not idle, from where it began to look. */
-	if (rq->nr_running != nr_running)
+	if (!saakm_nothing_to_run(rq))
 		rq->idle_stamp = 0;
 	return rq->nr_running;
 }

@@ -604,7 +604,7 @@ void saakm_rq_deactivate(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
-	/* Of the last policy that goes, the CPUs that are online then are left the rest. */
+	/* The last policy may have gone, and not yet returned what this CPU holds for it. */
 	if (list_empty(&saakm_policies) && !rq->saakm.server.dl_runtime)
 		return;
 	saakm_server_apply(rq, 0, saakm_server_period_us);
@@ -651,7 +651,7 @@ static void saakm_kick_work(struct irq_work *work)
 	WRITE_ONCE(rq->saakm.tick_work, true);
 	/* Else an idle CPU would see that nothing is runnable, and go on idling. */
 	rq->saakm.kicked = is_idle_task(saakm_rq_curr(rq));
-	/* It stopped if it found but threads that policies held back: they may be free now. */
+	/* The server stops where policies hold all threads back; they may be free to run now. */
 	if (rq->saakm.nr_running && !dl_server_active(&rq->saakm.server)) {
 		update_rq_clock(rq);
 		saakm_server_start(rq);

@@ -205,6 +205,7 @@ ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes
 static inline bool saakm_sleeps_in_handler(void) { return false; }
 static inline bool saakm_ticks_in_handler(void) { return false; }
 static inline bool saakm_alone(struct rq *rq) { return false; }
+static inline bool saakm_nothing_to_run(struct rq *rq) { return false; }
 static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf) { return false; }
 static inline void saakm_enter_idle(struct rq *rq) { }
 static inline bool saakm_kicked(struct rq *rq) { return false; }
