@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from .checker import Checker, Skipped, complaint_of
 
 # What keeps a checker quick the next time.
 CACHE = paths.CACHE / "lint"
+# Of the two that build; the file's lock is between processes, and says so.
+_CARGO = threading.Lock()
 # Scripts that another one sources or runs by `sh` have no first line; they say it to shellcheck.
 _SHELL = re.compile(rb"\A#! ?\S*(/|/env )(ba|da)?sh\b|^# shellcheck shell=", re.M)
 _HEAD = 300  # bytes in which it must stand
@@ -48,7 +51,7 @@ def _clippy(root: Path) -> str:
 
 def _rustfmt(root: Path) -> str:
     _refuse_without("rustfmt", "rustfmt-web", "rustfmt")
-    return _cargo(root, "fmt", "--check")
+    return complaint_of(["cargo", "fmt", "--check"], root / "saakmctl")
 
 
 def _cargo_test(root: Path) -> str:
@@ -58,7 +61,7 @@ def _cargo_test(root: Path) -> str:
 def _cargo(root: Path, *arguments: str) -> str:
     target = cache.make(paths.CARGO)
     # What is built of saakmctl has one name for all checkouts that share the cache.
-    with locked(CACHE / "cargo.lock"):
+    with _CARGO, locked(CACHE / "cargo.lock"):
         _forget_other_checkouts(target / "debug", root)
         return complaint_of(["cargo", *arguments], root / "saakmctl", CARGO_TARGET_DIR=str(target))
 
