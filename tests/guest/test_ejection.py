@@ -344,6 +344,22 @@ def test_dump_of_a_policy_that_lives(guest, program):
     assert "RUNNING" in text
 
 
+def test_dump_names_threads_as_they_are(guest, program):
+    """What JSON cannot take as it stands is escaped, and nothing else."""
+    load_policy(guest, "fifo")
+    name = '~"\\\x7f'
+    run_ok(
+        guest,
+        f"""
+printf '#!/bin/sh\nwhile :; do :; done\n' >'/tmp/{name}' && chmod +x '/tmp/{name}'
+saakmctl exec fifo -- '/tmp/{name}' & hog=$!
+until grep -F '"~' {DUMP} >/tmp/found; do busybox usleep 10000; done
+kill $hog
+""",
+    )
+    assert r'"comm": "~\"\\\u007f"' in run_ok(guest, "cat /tmp/found")
+
+
 def test_history_is_off_unless_wanted(guest, program):
     load_policy(guest, "fifo")
     run_ok(guest, "saakmctl exec fifo -- hackbench -g 1 -l 5")

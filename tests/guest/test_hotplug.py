@@ -85,6 +85,7 @@ def test_load_and_unload_between(guest, program):
     run_ok(guest, f"echo 0 >{cpu}")
     guest.unload("rr")
     run_ok(guest, f"echo 1 >{cpu}")
+    assert "no bandwidth" not in run_ok(guest, "dmesg")
 
 
 @pytest.mark.rotates("policy")

@@ -36,6 +36,42 @@ wait $joiners && cat /tmp/joiners
     assert int(calls) >= int(refused) > 1000, told
 
 
+def test_who_joins_where_it_was_preempted_goes_on(guest, program, watch):
+    """It may hold locks of the kernel: it gets a turn, though its policy elects nobody."""
+    id_ = load_policy(guest, "misuser", "mode=schedule_null")
+    assert int(run_ok(guest, f"{program('joins_waiting')} {id_}")) > 0
+
+
+def _asks_while(guest, command: str) -> tuple[int, str]:
+    """Somebody asks heir to join it; in the meantime `command`. How the asking ended, and its words."""
+    load_policy(guest, "heir", "answer_ms=500")
+    told = run_ok(
+        guest,
+        f"""
+saakmctl exec heir -- cat /proc/saakm/policies >/tmp/joiner 2>&1 & joiner=$!
+until [ $(cat /sys/module/heir/parameters/asking) = 1 ]; do busybox usleep 10000; done
+{command} || exit 1
+wait $joiner; echo $?; cat /tmp/joiner
+""",
+    )
+    status, _, words = told.partition("\n")
+    return int(status), words
+
+
+def test_who_asked_a_policy_that_goes_is_refused(guest):
+    """It was there when it was asked, and is being removed when it says yes."""
+    status, words = _asks_while(guest, "rmmod heir")
+    assert status and "no policy" in words, (status, words)
+    assert not policies(guest)
+
+
+def test_who_asked_a_policy_that_is_replaced_joins_the_next(guest):
+    heir2 = guest.kernel.modules / "heir" / "heir2.ko"
+    status, words = _asks_while(guest, f"insmod {heir2} replaces=heir name=heir2")
+    rows = {row.split()[1]: row.split()[5] for row in words.splitlines()}
+    assert not status and (rows["heir"], rows["heir2"]) == ("0", "1"), words
+
+
 @pytest.mark.kernel("base")
 def test_a_running_thread_that_leaves_lets_others_go_first(guest, program):
     """Its policy's threads come before the policy that it goes to: at once, not at some later tick."""

@@ -33,6 +33,13 @@ def _levels(guest):
     return levels
 
 
+def _socket_kind(guest, cpu, span):
+    """Of a level that is a socket: what its CPUs share last."""
+    caches = f"/sys/devices/system/cpu/cpu{cpu}/cache"
+    shared = run_ok(guest, f"cat {caches}/index*/shared_cpu_list 2>/dev/null | tail -1; true")
+    return "cache" if shared and _span(shared.strip()) == span else "package"
+
+
 def _check_nesting(levels):
     for cpu, of_cpu in levels.items():
         inner = {cpu}
@@ -57,7 +64,7 @@ def test_one_socket_is_one_level(guest):
     assert set(levels) == {0, 1, 2, 3}
     for cpu, of_cpu in levels.items():
         assert [span for _, span in of_cpu] == [{0, 1, 2, 3}], f"CPU {cpu}: {of_cpu}"
-        assert of_cpu[0][0] in ("cache", "package"), of_cpu
+        assert of_cpu[0][0] == _socket_kind(guest, cpu, of_cpu[0][1]), of_cpu
 
 
 @pytest.mark.topology("2s2c")
@@ -68,7 +75,7 @@ def test_two_sockets_have_a_numa_level(guest):
         assert of_cpu[-1] == ("numa", {0, 1, 2, 3}), f"CPU {cpu}: {of_cpu}"
         socket = {0, 1} if cpu < 2 else {2, 3}
         assert of_cpu[0][1] == socket, f"CPU {cpu}: {of_cpu}"
-        assert of_cpu[0][0] in ("cache", "package"), of_cpu
+        assert of_cpu[0][0] == _socket_kind(guest, cpu, of_cpu[0][1]), of_cpu
 
 
 @pytest.mark.topology("1s2c2t")

@@ -2,7 +2,9 @@
 /*
  * heir: a FIFO that counts the elections of each thread in the thread's data,
  * and takes the counts over from another heir. `inherited` says how many came.
+ * Who asks to join waits `answer_ms` for the answer; `asking` do.
  */
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/saakm.h>
 
@@ -14,6 +16,10 @@ static int refuse;	/* errno that migrate_from returns */
 module_param(refuse, int, 0444);
 static char *name = "heir";
 module_param(name, charp, 0444);
+static unsigned int answer_ms;
+module_param(answer_ms, uint, 0444);
+static atomic_t asking = ATOMIC_INIT(0);
+module_param_named(asking, asking.counter, int, 0444);
 
 static atomic_t inherited = ATOMIC_INIT(0);
 module_param_named(inherited, inherited.counter, int, 0444);
@@ -45,6 +51,14 @@ static struct task_struct *heir_schedule(struct saakm_policy *policy, struct cor
 	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(heir_rq, core->id));
 }
 
+static int heir_check(struct saakm_policy *policy, const struct sched_attr *attr)
+{
+	atomic_inc(&asking);
+	msleep(answer_ms);
+	atomic_dec(&asking);
+	return 0;
+}
+
 static int heir_migrate_from(struct saakm_policy *policy, struct saakm_policy *old)
 {
 	if (strncmp(module_name(old->owner), "heir", 4))
@@ -74,6 +88,7 @@ static const struct saakm_module_routines heir_routines = {
 	.tick		= heir_tick,
 	.running	= heir_running,
 	.schedule	= heir_schedule,
+	.checkparam_attr = heir_check,
 	.migrate_from	= heir_migrate_from,
 	.take_over	= heir_take_over,
 };
