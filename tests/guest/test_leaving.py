@@ -44,7 +44,7 @@ def test_who_joins_where_it_was_preempted_goes_on(guest, program, watch):
 
 def _asks_while(guest, command: str) -> tuple[int, str]:
     """Somebody asks heir to join it; in the meantime `command`. How the asking ended, and its words."""
-    load_policy(guest, "heir", "answer_ms=500")
+    load_policy(guest, "heir", "hold=1")
     told = run_ok(
         guest,
         f"""
@@ -61,7 +61,8 @@ wait $joiner; echo $?; cat /tmp/joiner
 def test_who_asked_a_policy_that_goes_is_refused(guest):
     """It was there when it was asked, and is being removed when it says yes."""
     status, words = _asks_while(guest, "rmmod heir")
-    assert status and "no policy" in words, (status, words)
+    # It is still listed, or not any more.
+    assert status and ("being removed" in words or "no policy" in words), (status, words)
     assert not policies(guest)
 
 

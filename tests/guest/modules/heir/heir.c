@@ -2,7 +2,7 @@
 /*
  * heir: a FIFO that counts the elections of each thread in the thread's data,
  * and takes the counts over from another heir. `inherited` says how many came.
- * Who asks to join waits `answer_ms` for the answer; `asking` do.
+ * With `hold`, who asks to join is answered when heir is on its way out; `asking` wait.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -16,8 +16,8 @@ static int refuse;	/* errno that migrate_from returns */
 module_param(refuse, int, 0444);
 static char *name = "heir";
 module_param(name, charp, 0444);
-static unsigned int answer_ms;
-module_param(answer_ms, uint, 0444);
+static bool hold;
+module_param(hold, bool, 0444);
 static atomic_t asking = ATOMIC_INIT(0);
 module_param_named(asking, asking.counter, int, 0444);
 
@@ -54,7 +54,8 @@ static struct task_struct *heir_schedule(struct saakm_policy *policy, struct cor
 static int heir_check(struct saakm_policy *policy, const struct sched_attr *attr)
 {
 	atomic_inc(&asking);
-	msleep(answer_ms);
+	while (hold && !READ_ONCE(policy->dying) && !READ_ONCE(policy->successor))
+		msleep(10);
 	atomic_dec(&asking);
 	return 0;
 }
