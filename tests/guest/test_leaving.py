@@ -37,9 +37,14 @@ wait $joiners && cat /tmp/joiners
 
 
 def test_who_joins_where_it_was_preempted_goes_on(guest, program, watch):
-    """It may hold locks of the kernel: it gets a turn, though its policy elects nobody."""
+    """It may hold locks of the kernel: it gets a turn, though its policy elects nobody.
+
+    One that has left since, and slept, holds none.
+    """
     id_ = load_policy(guest, "misuser", "mode=schedule_null")
-    assert int(run_ok(guest, f"{program('joins_waiting')} {id_}")) > 0
+    preempted, slept = map(int, run_ok(guest, f"{program('joins_waiting')} {id_}").split())
+    assert preempted > 0
+    assert slept == 0
 
 
 def _asks_while(guest, command: str) -> tuple[int, str]:
