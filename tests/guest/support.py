@@ -151,6 +151,8 @@ done
 # Not from the file as it shrinks: its lines would be skipped.
 for module in $(cut -d" " -f1 /proc/modules); do rmmod $module || bad=1; done
 echo 1 >{SYSFS}/check_transitions
+# Else the sentence of one test is taken for the same one of the next.
+echo tidy >{SYSFS}/eject 2>/dev/null
 cat {SYSFS}/violations
 exit $bad
 """

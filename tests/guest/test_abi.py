@@ -3,7 +3,7 @@
 
 import pytest
 
-from .support import load_policy, policies, run_ok, until
+from .support import last_error, load_policy, policies, run_ok, until
 
 # Behaviour: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -57,4 +57,8 @@ def test_join_after_unload_fails(guest, program):
     first = load_policy(guest, "fifo")
     guest.unload("fifo")
     run_ok(guest, f"{program('abi_attr')} - - no_policy")
-    assert load_policy(guest, "rr") > first
+    for loaded in [], ["rr"]:
+        for name in loaded:
+            assert load_policy(guest, name) > first
+        assert guest.run(f"saakmctl exec {first} -- true").status
+        assert last_error(guest) == f"sched_setattr: no policy has the id {first}"

@@ -44,7 +44,7 @@ class Mover:
     def hogs(self, affinity: str, *params: int) -> list[int]:
         words = " ".join(map(str, params))
         command = f"{self._program('hogs')} {self.id} 1 {affinity} {words}"
-        run_ok(self._guest, f"{command} >/tmp/hogs 2>&1 &")
+        run_ok(self._guest, f"rm -f /tmp/hogs; {command} >/tmp/hogs 2>&1 &")
 
         def started() -> str:
             text = self._guest.run("cat /tmp/hogs").stdout
@@ -246,5 +246,6 @@ def test_kick_reaches_a_cpu_that_is_about_to_idle(mover, how, cpu, counter):
 def test_kick_of_no_cpu_is_nothing(mover):
     mover.hogs("pinned", 0)
     run_ok(mover._guest, "echo 0 >/sys/devices/system/cpu/cpu3/online")
-    assert mover.write("kick", 3, 2) == 0
+    for cpu in 3, -1, 4, 9999:
+        assert mover.write("kick", cpu, 2) == 0
     run_ok(mover._guest, "echo 1 >/sys/devices/system/cpu/cpu3/online")

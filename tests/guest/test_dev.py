@@ -31,7 +31,7 @@ class Loop:
     def __init__(self, policy):
         self._file = policy / "mine.c"
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "saakm", "dev", str(policy), "--json", "--for", "130",
+            [sys.executable, "-m", "saakm", "dev", str(policy), "--json", "--for", "1000",
              "--workload", "hackbench -g 1 -l 100"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},

@@ -104,13 +104,16 @@ def neighbour(guest, program, another):
 
     All sleep (-k 1), so that others run too.
     """
-    crowd = f"{program('crowd')} -k 1 -p rr -n 12 -l 60 -e saakm 'sleep 2'"
+    over = "until [ -e /tmp/over ]; do sleep 0.1; done"
+    crowd = f"{program('crowd')} -k 1 -p rr -n 12 -l 300 -e saakm '{over}'"
+    run_ok(guest, "rm -f /tmp/over /tmp/crowd.status")
     run_ok(guest, f"({crowd}; echo $? >/tmp/crowd.status) >/tmp/crowd 2>&1 &")
     until(lambda: policies(guest)["rr"].threads >= 12, 20, "a crowd in rr")
 
     def goes_on():
-        until(lambda: policies(guest)["rr"].threads == 0, 60, "the end of the crowd in rr")
-        assert run_ok(guest, "sleep 0.1; cat /tmp/crowd.status").strip() == "0", run_ok(
+        assert policies(guest)["rr"].threads >= 12  # they were there all the time
+        run_ok(guest, "touch /tmp/over; until [ -s /tmp/crowd.status ]; do sleep 0.1; done")
+        assert run_ok(guest, "cat /tmp/crowd.status").strip() == "0", run_ok(
             guest, "cat /tmp/crowd"
         )
         assert policies(guest)["rr"].state == "active"
@@ -272,15 +275,23 @@ def test_sysrq_ejects_all(guest, program):
 def test_forks_land_in_fair(guest, program, neighbour):
     """Threads that keep forking while their policy is ejected."""
     id_ = load_policy(guest, "fifo")
-    fork = "for i in $(seq 200); do /bin/true; done"
-    run_ok(
+    fork = "for i in $(seq 20); do sleep infinity & done; echo forked >>/tmp/forks"
+    told = run_ok(
         guest,
         f"""
+        rm -f /tmp/forks
         for n in 1 2 3 4; do saakmctl exec {id_} -- sh -c '{fork}' & done
-        sleep 0.3; echo fifo >{SYSFS}/eject; wait
+        until pgrep -f "^sleep infinity" >/dev/null; do busybox usleep 1000; done
+        echo fifo >{SYSFS}/eject
+        until [ "$(cat /tmp/forks 2>/dev/null | wc -l)" = 4 ]; do busybox usleep 10000; done
+        wait
+        awk '$2 == "fifo" {{ print $6, $7 }}' /proc/saakm/policies
+        pgrep -c -f "^sleep infinity"
+        pkill -f "^sleep infinity"
         """,
     )
-    assert policies(guest)["fifo"].threads == 0
+    threads, new, children = map(int, told.split())
+    assert (threads, children) == (0, 80) and new > 4, told
     neighbour()
 
 
@@ -363,6 +374,6 @@ kill $hog
 def test_history_is_off_unless_wanted(guest, program):
     load_policy(guest, "fifo")
     run_ok(guest, "saakmctl exec fifo -- hackbench -g 1 -l 5")
-    before = len(_dump(guest, "fifo")["history"])
+    before = _dump(guest, "fifo")["history"]
     run_ok(guest, "saakmctl exec fifo -- hackbench -g 1 -l 20")
-    assert len(_dump(guest, "fifo")["history"]) == before
+    assert _dump(guest, "fifo")["history"] == before

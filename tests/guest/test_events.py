@@ -153,15 +153,16 @@ def test_storm_of_births_and_deaths_balances(life):
 
 def test_sync_wakeup_is_told(guest, program):
     """A pipe's writer is about to sleep when it wakes the reader."""
-    found = record(guest, f"{program('trigger_wake')} pipe")
+    found = record(guest, f"{program('trigger_wake')} pipe", "prepare_cpu=1")
     events = found.of("reader")
     synced = times(events, "unblock_place", lambda e: e.flags & SYNC)
     expect(synced > 0, "SAAKM_EV_SYNC", events)
     asked = [
         (before, e)
         for before, e in zip(events, events[1:])
-        if e.name == "wakeup_preempt" and before.name == "unblock_end"
+        if e.name == "wakeup_preempt" and before.name == "unblock_end" and e.flags & SYNC
     ]
+    expect(asked, "wakeup_preempt with SAAKM_EV_SYNC", events)
     expect(
         all(e.flags == before.flags for before, e in asked),
         "the same flags in wakeup_preempt",

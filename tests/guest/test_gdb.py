@@ -90,8 +90,9 @@ def test_one_thread_and_variables_of_a_module(guest, hogs):
 def test_no_deadline_passes_while_a_guest_waits_for_gdb(guest):
     guest.wait_for_debugger()
     with ThreadPoolExecutor() as pool:
-        answer = pool.submit(guest.run, "echo on", timeout=4)
-        time.sleep(6)
+        answer = pool.submit(guest.run, "echo on", timeout=1)
+        # A stopped guest spends a second of patience in eight.
+        time.sleep(10)
         assert not answer.done()
         assert "There is no thread 99999" in gdb(os.getpid(), "saakm-task 99999")
         assert answer.result().stdout == "on\n"

@@ -67,12 +67,9 @@ def test_down_to_one_cpu(guest, program, policy):
 def test_with_a_storm_of_affinity(guest, program):
     """Masks that name CPUs which are going away."""
     load_policy(guest, "rr")
-    storm = f"{program('storm')} rr affinity 1000"
-    run_ok(
-        guest,
-        f"{program('crowd')} -p rr -n 8 -l 100 -e saakm '{_rounds(ROUND, 3)} & {storm}; wait'",
-        timeout=110,
-    )
+    storm = f"{program('storm')} rr affinity_offline 1000"
+    both = f"({_rounds(ROUND, 3)}) & rounds=$!; {storm} || exit 5; wait $rounds"
+    run_ok(guest, f"{program('crowd')} -p rr -n 8 -l 100 -e saakm '{both}'", timeout=110)
 
 
 def test_load_and_unload_between(guest, program):

@@ -22,6 +22,8 @@ import pytest
 from saakm import paths
 from saakm.errors import EXIT_DIED, EXIT_HUNG
 
+from .support import PATIENCE
+
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(300)]
 
 COMMANDS = {
@@ -59,7 +61,7 @@ def on_a_terminal(words: list[str], place: Path) -> Iterator[tuple[subprocess.Po
         child.wait()
 
 
-def read_until(terminal: int, pattern: str, seconds: float = 200) -> str:
+def read_until(terminal: int, pattern: str, seconds: float = 200 * PATIENCE) -> str:
     """What came on a terminal up to there; or to its end, which must be there then."""
     text, deadline = "", time.monotonic() + seconds
     while not re.search(pattern, text):
@@ -91,7 +93,7 @@ def qemus_of(child: subprocess.Popen[Any]) -> dict[int, list[str]]:
 def started(command: str, options: list[str], place: Path) -> str:
     words = [command, *COMMANDS[command], *options, *LAST.get(command, [])]
     with on_a_terminal(words, place) as (child, terminal):
-        deadline = time.monotonic() + 250
+        deadline = time.monotonic() + 250 * PATIENCE
         while not (found := qemus_of(child)):
             assert child.poll() is None and time.monotonic() < deadline, "no guest has come"
             # Progress is shown there: somebody must read it, or the command stops.
@@ -151,12 +153,12 @@ def test_shell_whose_guest_is_killed(tmp_path: Path) -> None:
 def test_command_that_hangs(tmp_path: Path) -> None:
     """What it said until then is there."""
     done = subprocess.run(
-        [sys.executable, "-m", "saakm", "run", "fifo", "--timeout", "3", "--cpus", "2", "--",
+        [sys.executable, "-m", "saakm", "run", "fifo", "--timeout", "20", "--cpus", "2", "--",
          "sh", "-c", "nproc; sleep 1000"],
         capture_output=True, text=True, env=environment(), cwd=tmp_path,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (EXIT_HUNG, "2\n"), done.stderr
-    assert "3 s" in done.stderr and "next: " in done.stderr
+    assert "20 s" in done.stderr and "next: " in done.stderr
 
 
 @pytest.mark.long

@@ -42,10 +42,10 @@ def test_fifo_keeps_order(guest, program):
 
 
 def test_fifo_lets_a_thread_run(guest, program):
-    """No slices: two hogs do not take turns, unless the guest's own threads interrupt."""
+    """No slices: two hogs do not take turns, unless the guest's own threads interrupt: not each time."""
     id = load_policy(guest, "fifo")
-    shares = _shares(guest, program, 400, f"{id}:0", f"{id}:0")
-    assert sum(shares) >= 0.4, shares
+    tries = [_shares(guest, program, 100, f"{id}:0", f"{id}:0") for _ in range(5)]
+    assert any(max(shares) > 0.9 * sum(shares) for shares in tries), tries
 
 
 # --- rr ---

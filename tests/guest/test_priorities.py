@@ -102,7 +102,7 @@ def test_threads_column_counts_the_living(guest, program):
     out = run_ok(
         guest,
         f"""
-{program("hogs")} {id} 1 free 0 0 0 >/tmp/hogs &
+rm -f /tmp/hogs; {program("hogs")} {id} 1 free 0 0 0 >/tmp/hogs &
 until grep -q . /tmp/hogs; do :; done
 cat /proc/saakm/policies
 kill $!; wait $!

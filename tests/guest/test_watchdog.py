@@ -56,6 +56,7 @@ def test_hog_of_an_earlier_policy_is_to_blame(guest, no_shares):
     run_ok(guest, f"{hog} & sleep 0.2; {_spin('1', 2, 'saakmctl exec rr --')}; wait; true")
     run_ok(guest, f"echo 50000 >{SYSFS}/floor_runtime_us")
     assert [p.state for p in policies(guest).values()] == ["active", "active"], ejected(guest)
+    assert all(p.new > 0 for p in policies(guest).values()), policies(guest)
 
 
 def test_policy_is_to_blame_beside_a_hog(guest, program, watch, no_shares):
@@ -96,11 +97,15 @@ def test_all_cpus_run_threads_of_saakm(guest, program, watch):
 
 
 def test_no_watchdog_on_request(guest, program):
-    """timeout_ms=0: starved waits much longer than the limit that others have."""
+    """timeout_ms=0: a thread waits longer than the limit that others have, and than 30 s, the usual one."""
     load_policy(guest, "fifo", "timeout_ms=300")
     id_ = load_policy(guest, "misuser", "mode=schedule_null", "timeout_ms=0")
-    run_ok(guest, f"echo eject >{SYSFS}/on_violation; saakmctl exec {id_} -- sleep 0.1 & sleep 3")
-    assert policies(guest)["misuser"].state == "active"
+    told = run_ok(
+        guest,
+        f"echo eject >{SYSFS}/on_violation; saakmctl exec {id_} -- sleep 0.1 & sleep 40;"
+        " cat /proc/saakm/policies",
+    )
+    assert re.search(r" misuser +misuser +\d+ +active +1 ", told), told
 
 
 def test_busy_policy_is_not_blamed(guest, program):

@@ -660,36 +660,69 @@ static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
 
 /* Threads */
 
+/**
+ * saakm_task_state() - where the thread stands
+ * @task: a thread of the policy
+ *
+ * Return: its state, exact in [R] events about it; elsewhere it may change at
+ * any time.
+ */
 static inline enum saakm_state saakm_task_state(const struct task_struct *task)
 {
 	return task->saakm.state;
 }
 
-/* The policy's own data of a thread, see &process_event.data. */
+/**
+ * saakm_task_data() - the policy's own data of a thread
+ * @task: a thread of the policy
+ *
+ * Return: what &process_event.data has in events about it.
+ */
 static inline void *saakm_task_data(const struct task_struct *task)
 {
 	return task->saakm.event.data;
 }
 
-/* sched_attr.sched_saakm_param that the thread was given; inherited. */
+/**
+ * saakm_task_param() - what the thread was given for its policy
+ * @task: a thread of the policy
+ *
+ * Return: sched_attr.sched_saakm_param, which children inherit.
+ */
 static inline u32 saakm_task_param(const struct task_struct *task)
 {
 	return task->saakm.param;
 }
 
-/* enum saakm_event_flags of the event about the thread, or of how it came here. */
+/**
+ * saakm_task_flags() - the circumstances of an event
+ * @task: a thread of the policy
+ *
+ * Return: &enum saakm_event_flags of the event about the thread, or of how it
+ * came here.
+ */
 static inline unsigned int saakm_task_flags(const struct task_struct *task)
 {
 	return task->saakm.event.flags;
 }
 
-/* CPU time that the thread has used, in ns; exact in [R] events about it. */
+/**
+ * saakm_task_runtime_ns() - CPU time that the thread has used
+ * @task: any thread
+ *
+ * Return: ns; exact in [R] events about it.
+ */
 static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
 {
 	return task->se.sum_exec_runtime;
 }
 
-/* Weight by nice value as in the fair class: 1024 for nice 0. */
+/**
+ * saakm_task_weight() - the thread's weight by its nice value
+ * @task: any thread
+ *
+ * Return: as in the fair class: 1024 for nice 0.
+ */
 unsigned int saakm_task_weight(const struct task_struct *task);
 
 /**

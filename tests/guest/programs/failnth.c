@@ -15,7 +15,7 @@
 
 #define MOST 2000
 
-static int nth_file;
+static int nth_file, failed;
 
 static void arm(int n)
 {
@@ -41,7 +41,7 @@ static void check(int error)
 {
 	if (error && error != ENOMEM && error != EAGAIN) {
 		errno = error;
-		die("neither success nor lack of memory");
+		die("neither success nor lack of memory, after %d failures", failed);
 	}
 }
 
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 {
 	int (*operation)(void);
 	void (*undo)(void) = nothing;
-	int n, step, failed = 0;
+	int n, step;
 
 	step = argc > 1 ? atoi(argv[1]) : 0;
 	if (step > 0 && argc == 6 && !strcmp(argv[2], "load")) {

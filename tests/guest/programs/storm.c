@@ -21,6 +21,9 @@ static struct member *anyone(void)
 
 /* --- affinity --- */
 
+/* While CPUs go offline a mask may be left with none. */
+static bool may_be_empty;
+
 static void set_mask(pid_t tid, unsigned int mask)
 {
 	cpu_set_t set;
@@ -29,7 +32,7 @@ static void set_mask(pid_t tid, unsigned int mask)
 	for (int cpu = 0; cpu < 32; cpu++)
 		if (mask & 1u << cpu)
 			CPU_SET(cpu, &set);
-	if (sched_setaffinity(tid, sizeof(set), &set))
+	if (sched_setaffinity(tid, sizeof(set), &set) && !(may_be_empty && errno == EINVAL))
 		die("sched_setaffinity of %d to %#x", tid, mask);
 }
 
@@ -41,6 +44,12 @@ static void storm_affinity(unsigned int count)
 		set_mask(anyone()->tid, 1 + rnd(all));
 	for (unsigned int i = 0; i < crowd->nr; i++)
 		set_mask(crowd->members[i].tid, all);
+}
+
+static void storm_affinity_offline(unsigned int count)
+{
+	may_be_empty = true;
+	storm_affinity(count);
 }
 
 /* --- nice --- */
@@ -229,6 +238,7 @@ static const struct storm {
 	void (*round)(struct member *m);
 } storms[] = {
 	{ "affinity", storm_affinity, usual_round },
+	{ "affinity_offline", storm_affinity_offline, usual_round },
 	{ "nice", storm_nice, usual_round },
 	{ "stop", storm_stop, usual_round },
 	{ "kill", storm_kill, usual_round },

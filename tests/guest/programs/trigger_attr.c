@@ -11,12 +11,12 @@ static void set_nice(pid_t tid, int nice)
 		die("setpriority");
 }
 
-static void nice_change(void)
+static void nice_change_on(int cpu)
 {
 	struct subject running, asleep;
 
 	subject_start(&running, hog, 1);
-	subject_start(&asleep, sleeper, 2);
+	subject_start(&asleep, sleeper, cpu);
 	tell("running", running.tid);
 	tell("asleep", asleep.tid);
 	AWAIT(running.progress && asleep.progress);
@@ -27,6 +27,17 @@ static void nice_change(void)
 	}
 	subject_stop(&running);
 	subject_stop(&asleep);
+}
+
+static void nice_change(void)
+{
+	nice_change_on(2);
+}
+
+/* Beside the hog: a sleeper that is taken for one that was woken would preempt. */
+static void nice_beside(void)
+{
+	nice_change_on(1);
 }
 
 /* Renice while it waits for its turn. */
@@ -236,6 +247,7 @@ int main(int argc, char **argv)
 {
 	static const struct scenario scenarios[] = {
 		{ "nice_change", nice_change },
+		{ "nice_beside", nice_beside },
 		{ "nice_queued", nice_queued },
 		{ "affinity_move", affinity_move },
 		{ "affinity_queued", affinity_queued },

@@ -41,6 +41,10 @@ static int prepare_cpu = -1;
 module_param(prepare_cpu, int, 0644);
 MODULE_PARM_DESC(prepare_cpu, "what *_prepare answer; -1: the previous CPU");
 
+static int exec_cpu = -1;
+module_param(exec_cpu, int, 0644);
+MODULE_PARM_DESC(exec_cpu, "what unblock_prepare answers in execve(); -1: as else");
+
 static bool preempt;
 module_param(preempt, bool, 0644);
 MODULE_PARM_DESC(preempt, "what wakeup_preempt answers; who waits then goes first");
@@ -149,7 +153,7 @@ static void rec_new_place(struct saakm_policy *policy, struct process_event *pe,
 static int rec_unblock_prepare(struct saakm_policy *policy, struct process_event *pe)
 {
 	record_thread("unblock_prepare", pe, -1);
-	return prepare(pe);
+	return exec_cpu >= 0 && pe->flags & SAAKM_EV_EXEC ? exec_cpu : prepare(pe);
 }
 
 static void rec_unblock_place(struct saakm_policy *policy, struct process_event *pe,
