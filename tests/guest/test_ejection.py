@@ -275,23 +275,21 @@ def test_sysrq_ejects_all(guest, program):
 def test_forks_land_in_fair(guest, program, neighbour):
     """Threads that keep forking while their policy is ejected."""
     id_ = load_policy(guest, "fifo")
-    fork = "for i in $(seq 20); do sleep infinity & done; echo forked >>/tmp/forks"
-    told = run_ok(
+    fork = "for i in $(seq 20); do sleep infinity & done"
+    run_ok(
         guest,
         f"""
-        rm -f /tmp/forks
         for n in 1 2 3 4; do saakmctl exec {id_} -- sh -c '{fork}' & done
         until pgrep -f "^sleep infinity" >/dev/null; do busybox usleep 1000; done
         echo fifo >{SYSFS}/eject
-        until [ "$(cat /tmp/forks 2>/dev/null | wc -l)" = 4 ]; do busybox usleep 10000; done
         wait
-        awk '$2 == "fifo" {{ print $6, $7 }}' /proc/saakm/policies
-        pgrep -c -f "^sleep infinity"
-        pkill -f "^sleep infinity"
+        # Who was forked last has yet to become a sleep.
+        until [ "$(pgrep -c -f "^sleep infinity")" = 80 ]; do busybox usleep 10000; done
         """,
     )
-    threads, new, children = map(int, told.split())
-    assert (threads, children) == (0, 80) and new > 4, told
+    until(lambda: policies(guest)["fifo"].threads == 0, 20, "the end of the ejection")
+    assert policies(guest)["fifo"].new > 4
+    run_ok(guest, 'pkill -f "^sleep infinity"')
     neighbour()
 
 

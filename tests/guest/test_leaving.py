@@ -36,7 +36,7 @@ wait $joiners && cat /tmp/joiners
     assert int(calls) >= int(refused) > 1000, told
 
 
-def test_who_joins_where_it_was_preempted_goes_on(guest, program, watch):
+def test_who_joins_where_it_was_preempted_goes_on(guest, program):
     """It may hold locks of the kernel: it gets a turn, though its policy elects nobody.
 
     One that has left since, and slept, holds none.
@@ -88,7 +88,7 @@ def test_a_running_thread_that_leaves_lets_others_go_first(guest, program):
     assert max(waits) < 5, f"it waited for {waits} ms"
 
 
-def test_a_member_of_an_ejected_policy_may_keep_it(guest, program, watch):
+def test_a_member_of_an_ejected_policy_may_keep_it(guest, program):
     """sched_setparam() names no policy: it must not fail because somebody else ejects one."""
     id_ = load_policy(guest, "fifo")
     run_ok(
@@ -102,7 +102,7 @@ wait $keeper || {{ cat /tmp/keeper; exit 1; }}
     )
 
 
-def test_a_failed_load_says_why_and_keeps_nothing(guest, watch):
+def test_a_failed_load_says_why_and_keeps_nothing(guest):
     """Names that mean something else, or that nobody can print."""
     module = guest.kernel.modules / "named" / "named.ko"
     for name, why in {

@@ -94,7 +94,7 @@ static uint64_t joins_asleep(struct subject *waits)
 int main(int argc, char **argv)
 {
 	struct subject waits, hog;
-	uint64_t before, waited;
+	uint64_t before, waited, woken;
 
 	if (argc != 2)
 		die("usage: %s POLICY_ID", argv[0]);
@@ -119,7 +119,8 @@ int main(int argc, char **argv)
 	joins_waiting(&waits);
 	set(&waits, SCHED_OTHER, 0);
 	subject_stop(&hog);
-	printf("%lu %lu\n", waited, joins_asleep(&waits));
+	woken = joins_asleep(&waits);
+	printf("%lu %lu\n", waited, woken);
 
 	set(&waits, SCHED_OTHER, 0);
 	subject_stop(&waits);

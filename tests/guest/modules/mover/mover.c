@@ -117,16 +117,16 @@ static int pull(const char *words)
 
 static int kick(const char *words)
 {
-	int wrong, cpu, times, idled_before, asked_before;
+	int given, cpu, times, idled_before, asked_before;
 
-	if (sscanf(words, "%d %d", &wrong, &times) != 2)
+	if (sscanf(words, "%d %d", &given, &times) != 2)
 		return -ENOMSG;
 	/* One that there is not is for saakm_kick() to refuse, not for us. */
-	cpu = wrong >= 0 && wrong < nr_cpu_ids ? wrong : 0;
+	cpu = given >= 0 && given < nr_cpu_ids ? given : 0;
 	idled_before = READ_ONCE(per_cpu(mover_idled, cpu));
 	asked_before = READ_ONCE(per_cpu(mover_asked, cpu));
 	while (times--) {
-		saakm_kick(wrong);
+		saakm_kick(given);
 		usleep_range(1000, 1100);
 	}
 	idled = READ_ONCE(per_cpu(mover_idled, cpu)) - idled_before;
