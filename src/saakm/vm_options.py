@@ -43,7 +43,7 @@ class VmOptions:
         ),
     ] = False
     seed: Annotated[
-        int, _option("--seed", help="Another seed, another equally repeatable run.")
+        int, _option("--seed", help="Another seed, another run; it repeats with run --exact.")
     ] = 1
     accel: Annotated[
         str,

@@ -85,7 +85,7 @@ def markdown(outcomes: list[Outcome]) -> str:
     said = (
         f"Each is loaded beside threads of a second policy (rr) and of fair, on 2 CPUs, with "
         f"`timeout_ms={TIMEOUT_MS}`, in counted time: the figures are the same on any host with the "
-        f"same build of the kernel. Its own threads have to run again within {LIMIT_MS} ms, and "
+        f"same build of the kernel, but for a rare run on a busy host, by 3 ms then. Its own threads have to run again within {LIMIT_MS} ms, and "
         f"nobody else may wait {BYSTANDERS_MS} ms longer than in the same run before it was loaded."
     )
     rows = [_HEADER, tuple("---" for _ in _HEADER), *map(_row, outcomes)]
