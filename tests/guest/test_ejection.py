@@ -273,23 +273,32 @@ def test_sysrq_ejects_all(guest, program):
 
 
 def test_forks_land_in_fair(guest, program, neighbour):
-    """Threads that keep forking while their policy is ejected."""
+    """Threads that keep forking while their policy is ejected, and after that."""
     id_ = load_policy(guest, "fifo")
-    fork = "for i in $(seq 20); do sleep infinity & done"
-    run_ok(
+    fork = """
+n=0; until [ -e /tmp/ejected ]; do sleep 1000 & n=$((n + 1)); echo $n >/tmp/forks.$$; sleep 0.01; done
+sleep 1000 & echo $((n + 1)) >/tmp/forks.$$
+"""
+    told = run_ok(
         guest,
         f"""
+        rm -f /tmp/forks.* /tmp/ejected
         for n in 1 2 3 4; do saakmctl exec {id_} -- sh -c '{fork}' & done
-        until pgrep -f "^sleep infinity" >/dev/null; do busybox usleep 1000; done
+        until [ "$(cat /tmp/forks.* 2>/dev/null | wc -l)" = 4 ]; do busybox usleep 10000; done
         echo fifo >{SYSFS}/eject
+        touch /tmp/ejected
         wait
-        # Who was forked last has yet to become a sleep.
-        until [ "$(pgrep -c -f "^sleep infinity")" = 80 ]; do busybox usleep 10000; done
+        cat /tmp/forks.*
         """,
     )
+    children = sum(map(int, told.split()))
     until(lambda: policies(guest)["fifo"].threads == 0, 20, "the end of the ejection")
-    assert policies(guest)["fifo"].new > 4
-    run_ok(guest, 'pkill -f "^sleep infinity"')
+    # Of the four, their children, and a short sleep for each, the last did not join.
+    assert 8 <= policies(guest)["fifo"].new <= 2 * children - 4
+    until(
+        lambda: int(guest.run('pgrep -c -f "^sleep 1000"').stdout) == children, 20, "the children"
+    )
+    run_ok(guest, 'pkill -f "^sleep 1000"')
     neighbour()
 
 

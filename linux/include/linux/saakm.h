@@ -699,7 +699,8 @@ static inline u32 saakm_task_param(const struct task_struct *task)
  * @task: a thread of the policy
  *
  * Return: &enum saakm_event_flags of the event about the thread, or of how it
- * came here.
+ * came here, and bits of the class's own: test for single flags. What is asked
+ * in execve() has its flags in &process_event.flags only.
  */
 static inline unsigned int saakm_task_flags(const struct task_struct *task)
 {
@@ -710,7 +711,8 @@ static inline unsigned int saakm_task_flags(const struct task_struct *task)
  * saakm_task_runtime_ns() - CPU time that the thread has used
  * @task: any thread
  *
- * Return: ns; exact in [R] events about it.
+ * Return: ns; exact in [R] events about it, but for getparam_attr: there as of
+ * the last tick.
  */
 static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
 {

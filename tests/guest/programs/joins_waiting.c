@@ -82,9 +82,16 @@ static uint64_t joins_asleep(struct subject *waits)
 	uint64_t before;
 
 	shared->step = 1;
-	AWAIT(is_asleep(waits->tid));
-	before = cpu_ns(waits);
-	set(waits, SCHED_SAAKM, policy_id);
+	/* It may say so on its way to sleep: then it would join running, or preempted. */
+	for (;;) {
+		AWAIT(is_asleep(waits->tid));
+		before = cpu_ns(waits);
+		set(waits, SCHED_SAAKM, policy_id);
+		if (in_state(waits->tid, "NOT_QUEUED") && cpu_ns(waits) == before)
+			break;
+		set(waits, SCHED_OTHER, 0);
+		sleep_ms(1);
+	}
 	if (write(pipe_ends[1], "", 1) != 1)
 		die("write");
 	sleep_ms(100);

@@ -21,7 +21,7 @@ static struct member *anyone(void)
 
 /* --- affinity --- */
 
-/* While CPUs go offline a mask may be left with none. */
+/* While CPUs go offline a mask may be left with none; CPU 0 stays. */
 static bool may_be_empty;
 
 static void set_mask(pid_t tid, unsigned int mask)
@@ -32,13 +32,14 @@ static void set_mask(pid_t tid, unsigned int mask)
 	for (int cpu = 0; cpu < 32; cpu++)
 		if (mask & 1u << cpu)
 			CPU_SET(cpu, &set);
-	if (sched_setaffinity(tid, sizeof(set), &set) && !(may_be_empty && errno == EINVAL))
+	if (sched_setaffinity(tid, sizeof(set), &set) && 
+	    !(may_be_empty && errno == EINVAL && !(mask & 1)))
 		die("sched_setaffinity of %d to %#x", tid, mask);
 }
 
 static void storm_affinity(unsigned int count)
 {
-	unsigned int all = (1u << nr_cpus()) - 1;
+	unsigned int all = (1u << sysconf(_SC_NPROCESSORS_CONF)) - 1;
 
 	while (count--)
 		set_mask(anyone()->tid, 1 + rnd(all));

@@ -41,9 +41,9 @@ static int prepare_cpu = -1;
 module_param(prepare_cpu, int, 0644);
 MODULE_PARM_DESC(prepare_cpu, "what *_prepare answer; -1: the previous CPU");
 
-static int exec_cpu = -1;
-module_param(exec_cpu, int, 0644);
-MODULE_PARM_DESC(exec_cpu, "what unblock_prepare answers in execve(); -1: as else");
+static bool exec_away;
+module_param(exec_away, bool, 0644);
+MODULE_PARM_DESC(exec_away, "unblock_prepare answers 2 or 3 in execve(), where the thread is not");
 
 static bool preempt;
 module_param(preempt, bool, 0644);
@@ -153,7 +153,9 @@ static void rec_new_place(struct saakm_policy *policy, struct process_event *pe,
 static int rec_unblock_prepare(struct saakm_policy *policy, struct process_event *pe)
 {
 	record_thread("unblock_prepare", pe, -1);
-	return exec_cpu >= 0 && pe->flags & SAAKM_EV_EXEC ? exec_cpu : prepare(pe);
+	if (exec_away && pe->flags & SAAKM_EV_EXEC)
+		return pe->prev_cpu == 2 ? 3 : 2;
+	return prepare(pe);
 }
 
 static void rec_unblock_place(struct saakm_policy *policy, struct process_event *pe,
