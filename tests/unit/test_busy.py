@@ -65,3 +65,33 @@ def test_documents_do_not_count(busy):
     known = busy.files()
     assert "tests/busy" in known
     assert "README.md" not in known
+
+
+def test_nothing_counts_that_ran_beside_no_hogs(busy, monkeypatch, tmp_path):
+    monkeypatch.setattr(busy, "HOGS", ["sh", "-c", "exit 3"])
+    with busy.hogs() as beside, pytest.raises(SystemExit, match="status 3"):
+        beside.check(60)
+
+
+def _saakm_that(says: str, busy, monkeypatch, tmp_path):
+    command = tmp_path / "saakm"
+    command.write_text(f"#!/bin/sh\n{says}\n")
+    command.chmod(0o755)
+    monkeypatch.setattr(busy, "REPO", tmp_path)
+    monkeypatch.setattr(busy, "HOGS", ["sh", "-c", "sleep 1000"])
+    results = tmp_path / "busy.jsonl"
+    with busy.hogs() as beside:
+        beside.check()
+        return busy.run(busy.steps(KNOWN, 1, 1)[0], results, beside), results
+
+
+def test_a_result_is_recorded(busy, monkeypatch, tmp_path):
+    row, results = _saakm_that("echo 7 passed, 0 failed", busy, monkeypatch, tmp_path)
+    assert row["passed"] == 7 and json.loads(results.read_text())["passed"] == 7
+
+
+def test_an_end_without_a_result_is_none(busy, monkeypatch, tmp_path):
+    """It was the machine's doing: the same command tries it again."""
+    with pytest.raises(SystemExit, match="the disk is full"):
+        _saakm_that("echo the disk is full; exit 1", busy, monkeypatch, tmp_path)
+    assert not (tmp_path / "busy.jsonl").exists()

@@ -35,7 +35,7 @@ def build(
         Path | None, typer.Option(help="Another 6.12.y tree; it is copied, never changed.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", help="Parallel jobs; default: CPUs.")
+        int | None, typer.Option("-j", "--jobs", min=1, help="Parallel jobs; default: CPUs.")
     ] = None,
 ) -> None:
     """Build the kernel, the policies and saakmctl; nothing when nothing changed.

@@ -38,8 +38,6 @@ _ONLY_ASKS = {
     "--markers",
     "--fixtures",
 }
-# Of pytest, which then has said why: an option or a path that there is not.
-_WRONG_USE = pytest.ExitCode.USAGE_ERROR
 
 
 def test(
@@ -72,7 +70,10 @@ def test(
         raise typer.Exit(int(pytest.main(arguments)))
     tally = Tally()
     found = survey(arguments, _GUESTS)
-    if found.status != _WRONG_USE:
+    if found.interrupted:
+        raise KeyboardInterrupt
+    # Else the run says at once what is wrong: an option, a path, a test that cannot be read.
+    if found.status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         if whole:
             _refuse(check_sources())
         _build(found, whole)

@@ -14,9 +14,14 @@ class Survey:
     def __init__(self, guest_tests: Path) -> None:
         self._guest_tests = guest_tests
         self.status = 0  # of pytest
+        self.interrupted = False  # by Ctrl-C, which pytest keeps to itself
         self.tests = 0
         self.kernels: set[str] = set()  # that the guests boot
         self.groups: set[str] = set()  # each of one worker's
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        # Its own kind says that a file cannot be collected.
+        self.interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.tests = len(session.items)
