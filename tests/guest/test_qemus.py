@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from saakm import paths, vm
-from saakm.errors import GuestDied, QemuFault
+from saakm.errors import GuestDied, GuestHung, QemuFault
 from saakm.qemu_program import find_qemu, qemu_program
 
 from .support import load_policy, policies, run_ok
@@ -93,6 +93,34 @@ def test_a_qemu_that_stands_still_is_started_again(faulty, boot, capfd, monkeypa
     faulty("exec sleep infinity", 1)
     assert boot().run("true").status == 0
     assert "QEMU stands still" in capfd.readouterr().err
+
+
+@pytest.fixture
+def first_boots_take(monkeypatch):
+    """first_boots_take(n): n boots are over after two seconds."""
+
+    def limit(count: int) -> None:
+        usual, limits = vm.Guest._boot_deadline, [2.0] * count
+        monkeypatch.setattr(
+            vm.Guest, "_boot_deadline", lambda self: limits.pop() if limits else usual(self)
+        )
+
+    return limit
+
+
+def test_a_guest_that_hangs_at_its_boot_is_booted_again(faulty, boot, capfd, first_boots_take):
+    first_boots_take(1)
+    faulty("while :; do :; done", 1)
+    assert boot().run("true").status == 0
+    assert "the guest hangs: booting did not end" in capfd.readouterr().err
+
+
+def test_a_guest_that_hangs_at_each_boot_is_given_up(faulty, boot, capfd, first_boots_take):
+    first_boots_take(2)
+    faulty("while :; do :; done", 2)
+    with pytest.raises(GuestHung, match="booting did not end"):
+        boot()
+    assert capfd.readouterr().err.count("booting once more") == 1
 
 
 def test_a_qemu_that_always_ends_itself_is_given_up(faulty, boot):
