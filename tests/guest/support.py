@@ -54,6 +54,8 @@ def build_program(name: str) -> str:
 _SHIFT = {"base": 3, "debug": 1, "kcsan": 1}
 # Limits are there to end what hangs, not to measure: see saakm.patience.
 PATIENCE = BUSY
+# Why some tests are marked `parallel`: once in eight runs of all, an attack took 0.1 ms longer.
+TURNS = "on a busy host QEMU may give several CPUs other turns, which nobody has explained yet"
 _POLL = 0.02
 
 
@@ -268,6 +270,32 @@ def load_policy(guest: Guest, name: str, *parameters: str) -> int:
     storm = [] if guest.machine.deterministic or name not in OWN else ["timeout_ms=0"]
     guest.load(name, *storm, *parameters)
     return policies(guest)[name].id
+
+
+def joined(policy: str, count: int) -> str:
+    """For a shell in the guest: waits until the policy has that many threads.
+
+    A sleep would not do. While a program waits for its file the guest has nothing to run, and
+    its time leaps to the end of the sleep. The shell does it alone: another program may wait for
+    what a thread holds that its policy starves.
+    """
+    row = f'[ "$name $threads" = "{policy} {count}" ] && break'
+    rows = f"while read -r _ name _ _ _ threads _; do {row}; done </proc/saakm/policies"
+    return f"until {rows}; do :; done"
+
+
+def spins(count: int = 1) -> str:
+    """As joined(): until so many run `sh -c 'while :; do :; done'`. From then on no time leaps."""
+    return f'until [ "$(pgrep -fc "^sh -c while")" = {count} ]; do busybox usleep 10000; done'
+
+
+def remove_cgroup(path: str) -> str:
+    """As joined(): kills what runs in a cgroup and below, and removes them once that has ended."""
+    return f"""
+        [ ! -d {path} ] || echo 1 >{path}/cgroup.kill
+        find {path} -depth -type d | while read -r cgroup; do
+            until rmdir "$cgroup"; do busybox usleep 10000; done
+        done"""
 
 
 def last_error(guest: Guest) -> str:

@@ -193,7 +193,10 @@ def test_steal_looks_at_a_bounded_number(mover):
 def test_interrupts_while_balancing_do_not_hide_who_calls(guest, program):
     """Each wakeup is an event of its own, in the middle of a handler of the same CPU."""
     load_policy(guest, "puller")
-    run_ok(guest, f"taskset -c 1 {program('crowd')} -p puller -l 400 -e saakm true", timeout=110)
+    # Long enough for what the ticks of CPU 1 bring: the other CPUs balance when fair wakes them.
+    run_ok(
+        guest, f"taskset -c 1 {program('crowd')} -p puller -l 400 -e saakm 'sleep 0.5'", timeout=110
+    )
     assert int(run_ok(guest, "cat /sys/module/puller/parameters/pulled")) > 100_000
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from saakm.modules import module_file
 
-from .support import SYSFS, last_error, load_policy, policies, run_ok, until
+from .support import SYSFS, last_error, load_policy, policies, remove_cgroup, run_ok, until
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -27,12 +27,7 @@ def cgroups(guest):
     )
     yield
     if guest.alive:
-        guest.run(
-            f"""
-            for p in $(cat {ROOT}/*/cgroup.procs {ROOT}/a/inner/cgroup.procs); do kill -KILL $p; done
-            sleep 0.5; rmdir {ROOT}/a/inner {ROOT}/a {ROOT}/b {ROOT}
-            """
-        )
+        guest.run(remove_cgroup(ROOT))
 
 
 def _start(guest, where: str, name: str) -> None:

@@ -16,6 +16,8 @@ from saakm import paths
 from saakm.policies import policies
 from saakm.scaffold import policy_files
 
+from .support import TURNS
+
 PAGE = (paths.REPO / "docs/how-to/check-a-policy.md").read_text()
 # Those with gdb are run by test_gdb.py.
 _COMMANDS = [c for c in re.findall(r"^    \./saakm (.*)$", PAGE, re.M) if "gdb" not in c]
@@ -150,6 +152,7 @@ def test_shortest_burst_first_fails_by_its_promise_alone():
     assert row["check"] == "no-starvation"
 
 
+@pytest.mark.parallel(TURNS)
 def test_same_seed_same_failure():
     """To the microsecond of the last transitions."""
 

@@ -40,20 +40,21 @@ def test_unload(guest, program):
     run_ok(guest, f"{program('cookies')} rr progress 'rmmod rr'", timeout=110)
 
 
-def _part_of_strangers(guest, program, mode: str) -> float:
-    same, different = map(
-        int, run_ok(guest, f"{program('cookies')} rr {mode} 1500", timeout=110).split()
-    )
-    return different / (same + different)
+def _overlaps(guest, program, mode: str, times: int) -> tuple[int, int]:
+    """How often siblings ran the same group, and different ones."""
+    words = run_ok(guest, f"{program('cookies')} rr {mode} {times}", timeout=110).split()
+    return int(words[0]), int(words[1])
 
 
 # No patches_code: who runs beside whom can only be seen where CPUs run at the same time.
 def test_siblings_run_one_group(guest, program):
     """A sibling hears of a new cookie with a delay: seldom is not never."""
     load_policy(guest, "rr")
-    with_cookies = _part_of_strangers(guest, program, "overlap")
-    without = _part_of_strangers(guest, program, "control")
-    assert with_cookies < without / 4, f"{with_cookies:.3f} with cookies, {without:.3f} without"
+    # Strangers can be seen. How often does not matter: where all ticks fall together, siblings
+    # may take turns in step.
+    _overlaps(guest, program, "control", 100)
+    same, different = _overlaps(guest, program, "overlap", 1500)
+    assert different < same / 25, f"beside strangers {different} times, beside their own {same}"
 
 
 def test_siblings_of_different_groups_take_turns(guest, program):

@@ -11,7 +11,7 @@ from documents import all_blocks, blocks
 from saakm import paths
 from saakm.modules import build_modules
 
-from .support import BUILT, run_ok
+from .support import BUILT, remove_cgroup, run_ok
 
 pytestmark = pytest.mark.kernel("base")
 README = paths.REPO / "README.md"
@@ -47,7 +47,8 @@ def test_commands_for_the_target(guest, page, another_fifo):
     assert "sleep" in said["saakmctl ps"] and "fifo" in said["saakmctl list"]
     policies = run_ok(guest, "cat /proc/saakm/policies")
     assert "fifo2" in policies and "fifo " not in policies
-    run_ok(guest, f"kill $(cat /tmp/pid); rmdir /sys/fs/cgroup/batch; rm -r {HERE} /tmp/pid")
+    run_ok(guest, f"kill $(cat /tmp/pid); {remove_cgroup('/sys/fs/cgroup/batch')}")
+    run_ok(guest, f"rm -r {HERE} /tmp/pid")
 
 
 def command_of(begin):

@@ -8,7 +8,7 @@ import pytest
 
 from saakm.modules import module_file
 
-from .support import LOSES_BANDWIDTH, SYSFS, load_policy, policies, run_ok
+from .support import LOSES_BANDWIDTH, SYSFS, joined, load_policy, policies, run_ok
 
 FAILSLAB = "/sys/kernel/debug/failslab"
 SEEDS = [1, 2, 3]
@@ -44,7 +44,12 @@ def test_load_without_memory(guest, program, tally, failing, policy):
 def test_replacement_without_memory(guest, program, failing):
     """It happens, or it does not; the threads are somewhere, and all of them go on."""
     load_policy(guest, "heir")
-    run_ok(guest, "for i in 1 2 3 4 5; do saakmctl exec heir -- sleep infinity & done; sleep 0.5")
+    sleeper = "saakmctl exec heir -- sleep infinity"
+    run_ok(
+        guest,
+        f"for i in 1 2 3 4 5; do {sleeper} & done; {joined('heir', 5)};"
+        ' until [ "$(pgrep -c sleep)" = 5 ]; do busybox usleep 10000; done',
+    )
     file = _own_copy(guest, module_file(guest.kernel, "heir").with_name("heir2.ko"))
     done = guest.run(
         f"{program('failnth')} 10 load {file} heir2 'replaces=heir name=heir2'", timeout=110

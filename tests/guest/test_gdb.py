@@ -14,7 +14,7 @@ from saakm import paths
 from saakm.errors import GuestDied
 from saakm.modules import build_modules
 
-from .support import SYSFS, load_policy, run_ok
+from .support import PATIENCE, SYSFS, TURNS, load_policy, run_ok
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(300)]
 _FAULT = "\tif (event->task->prio == 101)\n\t\t*(volatile int *)8 = 1;\n"
@@ -31,7 +31,8 @@ def saakm(*words, **options):
 def gdb(pid, *commands):
     """What gdb says to these commands, on the guest of a process."""
     words = [word for command in commands for word in ("-ex", command)]
-    out, err = saakm("gdb", str(pid), "--wait", "120", "--batch", *words).communicate()
+    wait = str(int(120 * PATIENCE))
+    out, err = saakm("gdb", str(pid), "--wait", wait, "--batch", *words).communicate()
     return out + err
 
 
@@ -114,6 +115,7 @@ def _first_election():
     return seen[seen.index("Breakpoint 1") : seen.index("saakm: gdb on guest")]
 
 
+@pytest.mark.parallel(TURNS)
 def test_a_run_repeats_to_the_bit_up_to_a_breakpoint():
     first = _first_election()
     assert "fifo.c:" in first and "pick_next_task" in first and "in the handler schedule" in first

@@ -153,12 +153,12 @@ def test_shell_whose_guest_is_killed(tmp_path: Path) -> None:
 def test_command_that_hangs(tmp_path: Path) -> None:
     """What it said until then is there."""
     done = subprocess.run(
-        [sys.executable, "-m", "saakm", "run", "fifo", "--timeout", "20", "--cpus", "2", "--",
+        [sys.executable, "-m", "saakm", "run", "fifo", "--timeout", "40", "--cpus", "2", "--",
          "sh", "-c", "nproc; sleep 1000"],
         capture_output=True, text=True, env=environment(), cwd=tmp_path,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (EXIT_HUNG, "2\n"), done.stderr
-    assert "20 s" in done.stderr and "next: " in done.stderr
+    assert "40 s" in done.stderr and "next: " in done.stderr
 
 
 @pytest.mark.long

@@ -89,7 +89,7 @@ def test_a_qemu_that_ends_itself_is_started_again(faulty, boot, capfd):
 
 
 def test_a_qemu_that_stands_still_is_started_again(faulty, boot, capfd, monkeypatch):
-    monkeypatch.setattr(vm, "_STILL_SECONDS", 2)
+    monkeypatch.setattr(vm, "_STILL_SECONDS", 6)
     faulty("exec sleep infinity", 1)
     assert boot().run("true").status == 0
     assert "QEMU stands still" in capfd.readouterr().err

@@ -7,7 +7,7 @@ import pytest
 
 from saakm import peers
 
-from .support import load_policy, policies, run_ok
+from .support import joined, load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -71,6 +71,6 @@ def test_threads_that_come_while_policies_look_for_work(guest, program):
     scx_rr has queues of its own, which it empties only when it is asked.
     """
     load_policy(guest, "puller")
-    run_ok(guest, "saakmctl exec puller -- sleep infinity & sleep 0.5")
+    run_ok(guest, f"saakmctl exec puller -- sleep infinity & {joined('puller', 1)}")
     run_ok(guest, f"{peers.build('scx_rr')} {program('going_idle')} 200", timeout=110)
     run_ok(guest, "pkill sleep; true")

@@ -5,7 +5,7 @@ import pytest
 
 from saakm.modules import module_file
 
-from .support import SYSFS, last_error, load_policy, run_ok, until
+from .support import SYSFS, last_error, load_policy, run_ok, spins, until
 from .test_balance import Mover
 from .test_hotplug import ROUND
 
@@ -80,7 +80,7 @@ def test_who_was_held_back_gets_a_share(guest, program, knobs):
     assert mover.write("hold", 1, 1) == 0
     try:
         hog = "chrt -f 50 taskset -c 1 sh -c 'while :; do :; done'"
-        run_ok(guest, f"{hog} >/dev/null 2>&1 & sleep 3")
+        run_ok(guest, f"{hog} >/dev/null 2>&1 & {spins()}; sleep 3")
         before = _used_ns(guest, tid)
         assert mover.write("hold", 1, 0) == 0
         run_ok(guest, "sleep 4")

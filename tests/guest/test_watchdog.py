@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from .support import SYSFS, ejected, load_policy, policies, run_ok, until
+from .support import SYSFS, ejected, load_policy, policies, run_ok, spins, until
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -42,7 +42,7 @@ def test_hog_is_to_blame(guest, no_shares, hog):
     waits = (
         "timeout 2 taskset -c 0,2-3 saakmctl exec fifo -- taskset -c 1 sh -c 'while :; do :; done'"
     )
-    run_ok(guest, f"{_spin('1', 7, hog)} & sleep 0.2; {waits}; wait; true")
+    run_ok(guest, f"{_spin('1', 7, hog)} & {spins()}; {waits}; wait; true")
     assert policies(guest)["fifo"].state == "active", ejected(guest)
     assert policies(guest)["fifo"].new > 0
 
@@ -53,7 +53,7 @@ def test_hog_of_an_earlier_policy_is_to_blame(guest, no_shares):
     load_policy(guest, "fifo", f"timeout_ms={TIMEOUT_MS}")
     load_policy(guest, "rr", f"timeout_ms={TIMEOUT_MS}")
     hog = _spin("1", 7, "saakmctl exec fifo --")
-    run_ok(guest, f"{hog} & sleep 0.2; {_spin('1', 2, 'saakmctl exec rr --')}; wait; true")
+    run_ok(guest, f"{hog} & {spins()}; {_spin('1', 2, 'saakmctl exec rr --')}; wait; true")
     run_ok(guest, f"echo 50000 >{SYSFS}/floor_runtime_us")
     assert [p.state for p in policies(guest).values()] == ["active", "active"], ejected(guest)
     assert all(p.new > 0 for p in policies(guest).values()), policies(guest)
@@ -63,21 +63,22 @@ def test_policy_is_to_blame_beside_a_hog(guest, program, watch, no_shares):
     """The hog holds one CPU; the thread might use all, and its policy never moves it."""
     watch.expect_violations()
     id_ = load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
-    run_ok(guest, f"{_spin('1', 8, 'chrt -f 10')} & ")
-    guest.run(f"{program('starved')} {id_}")
-    run_ok(guest, f"saakmctl exec {id_} -- sleep 0.1 & sleep 1; true")
+    hog = _spin("1", 60, "chrt -f 10")
+    run_ok(guest, f"{hog} & {spins()}; saakmctl exec {id_} -- sleep 0.1 & true")
     until(lambda: policies(guest)["misuser"].state == "ejected", 15, "the ejection")
     assert ejected(guest)["misuser"].kind == "stall"
+    run_ok(guest, "pkill -f '^sh -c while'")
 
 
 def test_idle_time_between_moments_of_others_is_no_excuse(guest, program, watch, no_shares):
     """Most ticks that there are on the thread's only CPU come while they run, a twentieth of the time."""
     watch.expect_violations()
     load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
-    run_ok(guest, f"{program('moments')} 3 100 5 60 & sleep 0.1")
-    run_ok(guest, "taskset -c 3 saakmctl exec misuser -- sleep 0.1 & sleep 6")
+    run_ok(guest, f"{program('moments')} 3 100 5 6000 & true")
+    run_ok(guest, "taskset -c 3 saakmctl exec misuser -- sleep 0.1 & true")
+    sentence = r"READY on CPU 3 for (\d+) ms .* in (\d+) ms"
+    said = until(lambda: re.search(sentence, guest.console()[watch.since :]), 15, "the sentence")
     assert ejected(guest)["misuser"].kind == "stall"
-    said = re.search(r"READY on CPU 3 for (\d+) ms .* in (\d+) ms", guest.console()[watch.since :])
     waited_ms, excused_ms = map(int, said.groups())
     assert excused_ms < waited_ms / 6, said[0]
 
@@ -89,7 +90,7 @@ def test_all_cpus_run_threads_of_saakm(guest, program, watch):
     load_policy(guest, "fifo", "timeout_ms=0")
     id_ = load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
     hogs = " & ".join(_spin(str(cpu), 9, "saakmctl exec fifo --") for cpu in range(4))
-    run_ok(guest, f"{hogs} & sleep 0.1; saakmctl exec {id_} -- sleep 0.1 & sleep 8; true")
+    run_ok(guest, f"{hogs} & {spins(4)}; saakmctl exec {id_} -- sleep 0.1 & sleep 8; true")
     # Blamed is the one that does not elect, though it is not asked much.
     until(lambda: policies(guest)["misuser"].state == "ejected", 20, "the ejection")
     assert policies(guest)["fifo"].state == "active"
@@ -100,10 +101,11 @@ def test_no_watchdog_on_request(guest, program):
     """timeout_ms=0: a thread waits longer than the limit that others have, and than 30 s, the usual one."""
     load_policy(guest, "fifo", "timeout_ms=300")
     id_ = load_policy(guest, "misuser", "mode=schedule_null", "timeout_ms=0")
+    # The thread joins where it holds nothing that another program may wait for.
     told = run_ok(
         guest,
-        f"echo eject >{SYSFS}/on_violation; saakmctl exec {id_} -- sleep 0.1 & sleep 40;"
-        " cat /proc/saakm/policies",
+        f"echo eject >{SYSFS}/on_violation; sh -c 'while :; do :; done' & {spins()};"
+        f" saakmctl set {id_} $!; sleep 40; cat /proc/saakm/policies; kill -KILL $!",
     )
     assert re.search(r" misuser +misuser +\d+ +active +1 ", told), told
 

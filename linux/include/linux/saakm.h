@@ -237,8 +237,11 @@ struct saakm_module_routines {
 	/**
 	 * @balancing_select: Time to balance @core. [B]
 	 *
-	 * Every &saakm_policy.balance_interval_ms, in softirq context; for
-	 * cores that sleep without a tick on the CPU that balances for them.
+	 * Every &saakm_policy.balance_interval_ms, in softirq context. For
+	 * cores that sleep without a tick on one that fair wakes to balance
+	 * for all: while a thread runs somewhere, when fair would balance.
+	 * Fair's pauses double, up to half a second, while it finds nothing
+	 * but pinned threads.
 	 * Not before the policy has had a thread. Default: nothing.
 	 */
 	void (*balancing_select)(struct saakm_policy *policy,

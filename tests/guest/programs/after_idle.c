@@ -36,6 +36,8 @@ int main(int argc, char **argv)
 		die("after_idle POLICY_ID");
 	policy_id = atoi(argv[1]);
 	pin(0, 0);
+	/* The period that the server began when the policy was loaded, or before. */
+	sleep_ms(1100);
 	subject_start(&thread, waits, 1);
 	AWAIT(joined_ns);
 	subject_start(&hog, holds, 1);

@@ -140,6 +140,8 @@ static void do_read(void)
 		"/sys/kernel/saakm/server_runtime_us",
 	};
 	static char buffer[1 << 16];
+	/* Chosen beforehand: how much there is to read is not the seed's. */
+	unsigned int size = 1 + below(sizeof(buffer)), reads = 1 + below(20);
 	char path[64];
 	int fd;
 
@@ -151,7 +153,7 @@ static void do_read(void)
 	count(fd);
 	if (fd < 0)
 		return;
-	while (read(fd, buffer, 1 + below(sizeof(buffer))) > 0 && !one_in(10))
+	while (reads-- && read(fd, buffer, size) > 0)
 		;
 	close(fd);
 }
@@ -197,18 +199,23 @@ static void (*const operations[])(void) = {
 };
 
 /* As they were: fair, not stopped, on all CPUs. */
-static void calm_down(void)
+static void calm_one(pid_t pid)
 {
 	uint64_t mask = ~0ull;
 
-	for (unsigned int i = 0; i < crowd->nr; i++) {
-		pid_t pid = crowd->members[i].tid;
+	kill(pid, SIGCONT);
+	syscall(SYS_sched_setaffinity, pid, sizeof(mask), &mask);
+	if (saakm_setattr(pid, SCHED_OTHER, 0, 0, 0))
+		die("back to fair: %d", pid);
+}
 
-		kill(pid, SIGCONT);
-		syscall(SYS_sched_setaffinity, pid, sizeof(mask), &mask);
-		if (saakm_setattr(pid, SCHED_OTHER, 0, 0, 0))
-			die("back to fair: %d", pid);
-	}
+static void calm_down(void)
+{
+	/* init and kthreadd, see some_thread() */
+	calm_one(1);
+	calm_one(2);
+	for (unsigned int i = 0; i < crowd->nr; i++)
+		calm_one(crowd->members[i].tid);
 }
 
 int main(int argc, char **argv)

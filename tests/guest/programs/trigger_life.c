@@ -84,7 +84,7 @@ static void yield_pair(void)
 
 /* tick */
 
-static void tick_pair(void)
+static void two_hogs(int ms)
 {
 	struct subject a, b;
 
@@ -93,9 +93,20 @@ static void tick_pair(void)
 	tell("first", a.tid);
 	tell("second", b.tid);
 	AWAIT(a.progress && b.progress);
-	sleep_ms(200);
+	sleep_ms(ms);
 	subject_stop(&a);
 	subject_stop(&b);
+}
+
+static void tick_pair(void)
+{
+	two_hogs(200);
+}
+
+/* Longer than fair's longest pause between two balancings for sleeping cores. */
+static void tick_pair_long(void)
+{
+	two_hogs(600);
 }
 
 static void tick_alone(void)
@@ -249,6 +260,7 @@ int main(int argc, char **argv)
 		{ "yield_alone", yield_alone },
 		{ "yield_pair", yield_pair },
 		{ "tick_pair", tick_pair },
+		{ "tick_pair_long", tick_pair_long },
 		{ "tick_alone", tick_alone },
 		{ "stop_cont", stop_cont },
 		{ "ptrace_stop", ptrace_stop },
