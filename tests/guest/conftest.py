@@ -11,8 +11,8 @@
         run_ok(guest, program("hog"))
 
 The guest's time is the number of instructions that it has executed, so that no outcome depends on
-how busy the host is, and a guest that sleeps takes none of the host's time. Its CPUs run by turns
-then. In a storm each has a thread of the host's: what it asserts must hold whenever they meet.
+how busy the host is (but see support.TURNS), and a guest that sleeps takes none of the host's time.
+Its CPUs run by turns then. In a storm each has a thread of the host's: what it asserts must hold whenever they meet.
 
 Afterwards the test fails if the kernel complained or counted violations, unless
 it called watch.expect_violations(). Programs are killed and modules unloaded

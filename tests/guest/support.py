@@ -135,6 +135,7 @@ _COUNTS_ARE_TRUE = r"""{ cat /proc/saakm/policies; cat /proc/[0-9]*/task/[0-9]*/
 # Leaves the guest as after its boot, and says how many violations it has seen.
 _TIDY = f"""
 pkill -KILL -f {shlex.quote(str(BUILT))}
+pkill -KILL -f '^sh -c while'
 echo warn >{SYSFS}/on_violation
 for switch in log_violations log_transitions log_calls history; do echo 0 >{SYSFS}/$switch; done
 # A host that is busy elsewhere makes a guest's CPU stand still at any place.

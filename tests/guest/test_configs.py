@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from saakm import paths, source
-from saakm.cost.baseline import NOISE
 from saakm.kernel import environment, make_command
 from saakm.sync import owned_files, sync
 
@@ -134,5 +133,8 @@ def test_without_the_class_nothing_costs_more_than_in_linux(unpatched):
                       for row in json.loads(done.stdout)})  # fmt: skip
     linux, without = costs
     print("\n".join(f"{key}: {linux[key]:,.1f}, {without[key]:,.1f}" for key in linux))
+    # Boots of one kernel differ by half a per cent in what lives long, and by more in whom a
+    # crowd of fair threads wakes: any difference in timing changes that.
+    noise = {"fork": 0.006, "exec": 0.006, "migration": 0.006, "crowd": 0.03}
     for key, cost in linux.items():
-        assert without[key] == pytest.approx(cost, rel=NOISE.get(key[1], 0.001)), key
+        assert without[key] == pytest.approx(cost, rel=noise.get(key[1], 0.001)), key

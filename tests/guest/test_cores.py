@@ -12,8 +12,9 @@ pytestmark = pytest.mark.kernel("base")
 MANY = f"groups={CORES}"
 
 
-# Something to do for each core: fair need not put a thread there of itself.
-_ON_EACH = "for c in 0 1 2 3; do taskset -c $c sleep 0.01; taskset -c $c sleep 0.01; done;"
+# Something to do for each core, since fair need not put a thread there of itself; of idling is
+# told only once the policy has had a thread.
+_ON_EACH = "saakmctl exec recorder -- true; for c in 0 1 2 3; do taskset -c $c sleep 0.01; taskset -c $c sleep 0.01; done;"
 
 
 def _of_core(events, core):

@@ -8,7 +8,7 @@ import pytest
 
 from saakm.errors import SaakmError
 
-from .support import SYSFS, Exit, ejected, last_error, load_policy, policies, run_ok, until
+from .support import SYSFS, Exit, ejected, last_error, load_policy, policies, run_ok, spins, until
 
 # The rest of the zoo, in one test, on the debug kernel; with --long all of it on both.
 pytestmark = pytest.mark.kernel("base")
@@ -336,12 +336,12 @@ def test_dump_of_a_stall_has_its_history(guest, program, watch, another):
     """History starts by itself when the watchdog gets suspicious."""
     watch.expect_violations()
     # Those of misuser do not change their state from the suspicion to the ejection.
-    run_ok(guest, "saakmctl exec rr -- sh -c 'while :; do sleep 0.05; done' >/dev/null 2>&1 &")
+    loop = "saakmctl exec rr -- sh -c 'while :; do sleep 0.05; done'"
+    run_ok(guest, f"{loop} >/dev/null 2>&1 & {spins()}")
     id_ = _load_misuser(guest, "mode=schedule_null", "timeout_ms=2000")
     guest.run(f"{program('victims')} {id_}")
     end = _ejected(guest)
     dump = _dump(guest, "misuser")
-    run_ok(guest, "pkill -f '^sh -c while'")
     assert dump["exit"]["kind"] == "stall" and dump["exit"]["reason"] == end.reason
     assert dump["dump"] == 'the mode is "schedule_null"\n0 refused'
     assert [cpu["cpu"] for cpu in dump["cpus"]] == [0, 1, 2, 3]

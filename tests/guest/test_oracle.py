@@ -18,7 +18,7 @@ def _parameter(guest, name: str) -> int:
 
 
 def _longest_us(guest, policy: str, command: str) -> int:
-    # New domains: fair's pauses between balancing for idle CPUs have grown to 400 ms by now, or not.
+    # New domains: fair's pauses between balancing for idle CPUs may have grown to 400 ms by now.
     run_ok(guest, "cd /sys/devices/system/cpu/cpu3; echo 0 >online; echo 1 >online")
     guest.load("oracle", f"policy={policy}")
     run_ok(guest, command, timeout=110)

@@ -28,9 +28,15 @@ def no_shares(guest):
         guest.run(f"echo {runtime} >{RT_RUNTIME}; echo {server} >{SYSFS}/server_runtime_us")
 
 
-def _spin(cpus: str, seconds: int, prefix: str = "") -> str:
-    # timeout(1) itself must not wait for the CPU; the thread is bound before it joins.
-    return f"timeout {seconds} taskset -c {cpus} {prefix} sh -c 'while :; do :; done'"
+def _spin(cpu: int, prefix: str) -> str:
+    """A hog, bound before it joins. $! is its pid, since each of these executes the next."""
+    return f"taskset -c {cpu} {prefix} sh -c 'while :; do :; done'"
+
+
+def _beside(hog: str, command: str) -> str:
+    """The command gets a signal after 2 s, but can only end when the hog does, after 7 s."""
+    # timeout(1) itself must not wait for the CPU.
+    return f"{hog} & hog=$!; {spins()}; timeout 2 {command} & sleep 7; kill -KILL $hog; wait; true"
 
 
 @pytest.mark.parametrize("hog", ["chrt -f 10", "chrt -o 0"], ids=["rt", "fair"])
@@ -39,10 +45,8 @@ def test_hog_is_to_blame(guest, no_shares, hog):
     load_policy(guest, "fifo", f"timeout_ms={TIMEOUT_MS}")
     # It joins elsewhere, and then goes there: the hog must not keep it from joining, and while it
     # might use other CPUs, fifo is to blame.
-    waits = (
-        "timeout 2 taskset -c 0,2-3 saakmctl exec fifo -- taskset -c 1 sh -c 'while :; do :; done'"
-    )
-    run_ok(guest, f"{_spin('1', 7, hog)} & {spins()}; {waits}; wait; true")
+    waits = f"taskset -c 0,2-3 saakmctl exec fifo -- {_spin(1, '')}"
+    run_ok(guest, _beside(_spin(1, hog), waits))
     assert policies(guest)["fifo"].state == "active", ejected(guest)
     assert policies(guest)["fifo"].new > 0
 
@@ -52,29 +56,31 @@ def test_hog_of_an_earlier_policy_is_to_blame(guest, no_shares):
     run_ok(guest, f"echo 0 >{SYSFS}/floor_runtime_us")
     load_policy(guest, "fifo", f"timeout_ms={TIMEOUT_MS}")
     load_policy(guest, "rr", f"timeout_ms={TIMEOUT_MS}")
-    hog = _spin("1", 7, "saakmctl exec fifo --")
-    run_ok(guest, f"{hog} & {spins()}; {_spin('1', 2, 'saakmctl exec rr --')}; wait; true")
+    run_ok(guest, _beside(_spin(1, "saakmctl exec fifo --"), _spin(1, "saakmctl exec rr --")))
     run_ok(guest, f"echo 50000 >{SYSFS}/floor_runtime_us")
     assert [p.state for p in policies(guest).values()] == ["active", "active"], ejected(guest)
     assert all(p.new > 0 for p in policies(guest).values()), policies(guest)
 
 
-def test_policy_is_to_blame_beside_a_hog(guest, program, watch, no_shares):
+def test_policy_is_to_blame_beside_a_hog(guest, watch, no_shares):
     """The hog holds one CPU; the thread might use all, and its policy never moves it."""
     watch.expect_violations()
     id_ = load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
-    hog = _spin("1", 60, "chrt -f 10")
+    hog = _spin(1, "chrt -f 10")
     run_ok(guest, f"{hog} & {spins()}; saakmctl exec {id_} -- sleep 0.1 & true")
     until(lambda: policies(guest)["misuser"].state == "ejected", 15, "the ejection")
     assert ejected(guest)["misuser"].kind == "stall"
-    run_ok(guest, "pkill -f '^sh -c while'")
 
 
 def test_idle_time_between_moments_of_others_is_no_excuse(guest, program, watch, no_shares):
     """Most ticks that there are on the thread's only CPU come while they run, a twentieth of the time."""
     watch.expect_violations()
     load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
-    run_ok(guest, f"{program('moments')} 3 100 5 6000 & true")
+    run_ok(
+        guest,
+        f"{program('moments')} 3 100 5 6000 &"
+        ' until [ "$(cut -d" " -f1 /proc/$!/schedstat)" -gt 20000000 ]; do busybox usleep 10000; done',
+    )
     run_ok(guest, "taskset -c 3 saakmctl exec misuser -- sleep 0.1 & true")
     sentence = r"READY on CPU 3 for (\d+) ms .* in (\d+) ms"
     said = until(lambda: re.search(sentence, guest.console()[watch.since :]), 15, "the sentence")
@@ -87,14 +93,14 @@ def test_all_cpus_run_threads_of_saakm(guest, program, watch):
     """The watchdog itself is above them."""
     watch.expect_violations()
     run_ok(guest, f"echo eject >{SYSFS}/on_violation")
-    load_policy(guest, "fifo", "timeout_ms=0")
+    # The first to be asked: behind fifo it would wait for fifo's threads.
     id_ = load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
-    hogs = " & ".join(_spin(str(cpu), 9, "saakmctl exec fifo --") for cpu in range(4))
-    run_ok(guest, f"{hogs} & {spins(4)}; saakmctl exec {id_} -- sleep 0.1 & sleep 8; true")
-    # Blamed is the one that does not elect, though it is not asked much.
+    load_policy(guest, "fifo", "timeout_ms=0")
+    hogs = " & ".join(_spin(cpu, "saakmctl exec fifo --") for cpu in range(4))
+    run_ok(guest, f"{hogs} & {spins(4)}; saakmctl exec {id_} -- sleep 0.1 & true")
     until(lambda: policies(guest)["misuser"].state == "ejected", 20, "the ejection")
-    assert policies(guest)["fifo"].state == "active"
-    run_ok(guest, "pkill -f 'while :'; true")
+    fifo = policies(guest)["fifo"]
+    assert (fifo.state, fifo.threads) == ("active", 4)
 
 
 def test_no_watchdog_on_request(guest, program):
@@ -105,9 +111,11 @@ def test_no_watchdog_on_request(guest, program):
     told = run_ok(
         guest,
         f"echo eject >{SYSFS}/on_violation; sh -c 'while :; do :; done' & {spins()};"
-        f" saakmctl set {id_} $!; sleep 40; cat /proc/saakm/policies; kill -KILL $!",
+        f" saakmctl set {id_} $!; sleep 40; cat /proc/saakm/policies /proc/$!/saakm; kill -KILL $!",
     )
     assert re.search(r" misuser +misuser +\d+ +active +1 ", told), told
+    assert re.search(r"^state +READY$", told, re.M), told
+    assert int(re.search(r"^since_ns +(\d+)$", told, re.M)[1]) > 31e9, told
 
 
 def test_busy_policy_is_not_blamed(guest, program):

@@ -239,9 +239,9 @@ struct saakm_module_routines {
 	 *
 	 * Every &saakm_policy.balance_interval_ms, in softirq context. For
 	 * cores that sleep without a tick on one that fair wakes to balance
-	 * for all: while a thread runs somewhere, when fair would balance.
-	 * Fair's pauses double, up to half a second, while it finds nothing
-	 * but pinned threads.
+	 * for all, when fair would balance: while two threads want one CPU,
+	 * or two CPUs are busy. Fair's pauses double, up to a second, while
+	 * it finds nothing but pinned threads, and stay long.
 	 * Not before the policy has had a thread. Default: nothing.
 	 */
 	void (*balancing_select)(struct saakm_policy *policy,

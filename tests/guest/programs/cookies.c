@@ -6,7 +6,8 @@
  * Core scheduling: groups of processes with a cookie each. All must get on, while
  * a command runs or while cookies change; or (overlap) it is counted how often
  * siblings are seen running the same and different groups, and printed; control:
- * without cookies, until they are seen running different ones as often.
+ * without cookies, until they are seen running different ones as often, or all a
+ * hundred times as often.
  */
 #include "crowd.h"
 #include <sys/prctl.h>
@@ -157,7 +158,8 @@ static void overlap(bool with_cookies, unsigned long wanted)
 	crowd_moves(40, "with cookies");
 	overlaps[0] = overlaps[1] = 0;
 	crowd_doing = "waiting for overlaps";
-	while (overlaps[1] + (with_cookies ? overlaps[0] : 0) < wanted)
+	while (overlaps[1] + (with_cookies ? overlaps[0] : 0) < wanted &&
+	       overlaps[0] + overlaps[1] < 100 * wanted)
 		sleep_ms(10);
 	printf("%lu %lu\n", overlaps[0], overlaps[1]);
 	crowd_moves(40, "in the end");
