@@ -32,12 +32,14 @@ class Event:
     prev_cpu: int
     waker_cpu: int
     seen: int
+    on_cpu: int  # where the handler ran, whichever core the event is about
 
     def __str__(self) -> str:
         state = STATES[self.state] if self.state >= 0 else "-"
         return (
             f"{self.time_ns / 1e6:12.3f} ms  {self.name:16} core {self.core:2} thread {self.pid:5} "
-            f"{state:10} flags {self.flags:#04x} prev {self.prev_cpu} waker {self.waker_cpu} seen {self.seen}"
+            f"{state:10} flags {self.flags:#04x} prev {self.prev_cpu} waker {self.waker_cpu} seen {self.seen} "
+            f"on CPU {self.on_cpu}"
         )
 
 

@@ -82,8 +82,9 @@ def test_balancing_comes_to_cores_without_a_tick(guest, program):
     # Only while they hog: where nothing runs at all, nobody is kicked.
     ticks = [event.time_ns for event in found.of("first") if event.name == "tick"]
     events = [e for e in found.only("balancing_select") if ticks[0] <= e.time_ns <= ticks[-1]]
-    counts = [len(_of_core(events, core)) for core in (0, 2, 3)]
-    expect(min(counts) >= 3, f"balancing_select three times a core, not {counts}", events)
+    # A core with a tick of its own balances for itself: those that another balanced for count.
+    slept = {e.core for e in events if e.on_cpu != e.core}
+    expect(len(slept & {0, 2, 3}) >= 2, f"two cores balanced for by a third, not {slept}", events)
 
 
 def test_no_balancing_without_an_interval(guest, program):

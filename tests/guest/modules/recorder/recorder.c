@@ -63,6 +63,7 @@ struct recorder_line {
 	int		prev_cpu;
 	int		waker_cpu;
 	int		seen;
+	int		on_cpu;		/* the handler ran there, whichever core it is about */
 	bool		complete;
 };
 
@@ -86,6 +87,7 @@ static struct recorder_line *claim(const char *event, int core)
 	*line = (struct recorder_line) {
 		.event = event, .time_ns = ktime_get_mono_fast_ns(), .core = core,
 		.state = -1, .prev_cpu = -1, .waker_cpu = -1, .seen = -1,
+		.on_cpu = raw_smp_processor_id(),
 	};
 	return line;
 }
@@ -345,14 +347,15 @@ static int events_show(struct seq_file *m, void *v)
 {
 	int i, n = atomic_read(&nr_lines);
 
-	seq_puts(m, "event time_ns core pid state flags prev_cpu waker_cpu seen\n");
+	seq_puts(m, "event time_ns core pid state flags prev_cpu waker_cpu seen on_cpu\n");
 	for (i = 0; i < min(n, NR_LINES); i++) {
 		struct recorder_line *line = &lines[i];
 
 		if (smp_load_acquire(&line->complete)) /* record*() */
-			seq_printf(m, "%s %llu %d %d %d %d %d %d %d\n", line->event,
+			seq_printf(m, "%s %llu %d %d %d %d %d %d %d %d\n", line->event,
 				   line->time_ns, line->core, line->pid, line->state,
-				   line->flags, line->prev_cpu, line->waker_cpu, line->seen);
+				   line->flags, line->prev_cpu, line->waker_cpu, line->seen,
+				   line->on_cpu);
 	}
 	if (n > NR_LINES)
 		seq_puts(m, "overflow\n");
