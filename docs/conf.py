@@ -5,7 +5,8 @@ import re
 import subprocess
 import sys
 
-from saakm import paths, source
+from saakm.base import paths
+from saakm.build import source
 
 _, tree = source.default_tree()
 # The kernel's own reader of kernel-doc comments.

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from saakm import paths
+from saakm.base import paths
 
 _MARK = re.compile(r"<!-- ((?:not )?run\b.*?) -->")
 _TESTS = r"((?:tests/[\w/]+\.py ?)+)"

@@ -2,7 +2,7 @@
 """At the end of a run of all tests: what of the command line did none of them run?
 
 Every command and option of docs/reference/cli.md shall be run by a test, and every command of a page
-as tests/documents.py says. What ran is what the program itself has noted (src/saakm/recorded.py), in
+as tests/documents.py says. What ran is what the program itself has noted (src/saakm/commands/recorded.py), in
 processes that tests start and in the tests' own: names in a test's text prove nothing.
 tests/only_long.txt lists what runs with --long only. A run of some tests has no verdict.
 """
@@ -22,9 +22,9 @@ import pytest
 import typer
 from documents import all_blocks, words
 
-from saakm import paths
+from saakm.base import paths
 from saakm.cli import app
-from saakm.recorded import DIRECTORY
+from saakm.commands.recorded import DIRECTORY
 
 TESTS = Path(__file__).parent
 ONLY_LONG = TESTS / "only_long.txt"

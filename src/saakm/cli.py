@@ -7,7 +7,8 @@ import sys
 
 import typer
 
-from . import cache, recorded
+from .base import cache
+from .base.errors import SaakmError
 from .commands import (
     attacks,
     bench,
@@ -23,6 +24,7 @@ from .commands import (
     lint,
     new,
     package,
+    recorded,
     report,
     run,
     shell,
@@ -30,7 +32,6 @@ from .commands import (
     trace,
 )
 from .commands.after_dashes import TakesCommand
-from .errors import SaakmError
 
 app = typer.Typer(
     name="saakm",

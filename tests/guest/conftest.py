@@ -28,7 +28,7 @@ from pathlib import Path
 import pytest
 from totals import add_totals
 
-from saakm.vm import Guest
+from saakm.vm.guest import Guest
 
 from .support import PATIENCE, Pool, Shape, Watch, build_program, last_lines
 

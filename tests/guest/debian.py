@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from saakm import paths
-from saakm.accel import choose_accel
-from saakm.bench.packages import ensure
-from saakm.locks import locked
-from saakm.process import run_logged, tail
-from saakm.progress import meter
-from saakm.qemu import Machine, emulation_arguments
-from saakm.qemu_program import qemu_program
+from saakm.base import paths
+from saakm.base.locks import locked
+from saakm.base.process import run_logged, tail
+from saakm.base.progress import meter
+from saakm.lab.bench.packages import ensure
+from saakm.vm.accel import choose_accel
+from saakm.vm.command import Machine, emulation_arguments
+from saakm.vm.qemu import qemu_program
 
 SUITE = "bookworm"
 # A minimal system, and what building modules takes.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from saakm import paths
+from saakm.base import paths
 
 _COMMAND = re.compile(r"^    (\./saakm .*)$", re.M)
 _CODE = re.compile(r"^```c (\S+): (before|instead of) (.*)\n((?:.*\n)*?)```$", re.M)

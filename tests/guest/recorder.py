@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from saakm.check.order import STATE_IN
-from saakm.vm import Guest
+from saakm.lab.check.order import STATE_IN
+from saakm.vm.guest import Guest
 
 from .support import run_ok
 

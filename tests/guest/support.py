@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from saakm import cache, paths
-from saakm.errors import GuestError
-from saakm.files import replacing
-from saakm.kernel import Kernel, build_kernel
-from saakm.modules import build_modules
-from saakm.patience import BUSY
-from saakm.vm import Guest
+from saakm.base import cache, paths
+from saakm.base.errors import GuestError
+from saakm.base.files import replacing
+from saakm.build.kernel import Kernel, build_kernel
+from saakm.build.modules import build_modules
+from saakm.vm.guest import Guest
+from saakm.vm.patience import BUSY
 
 PROGRAMS = Path(__file__).parent / "programs"
 BUILT = paths.CACHE / "tests"

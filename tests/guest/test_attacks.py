@@ -15,8 +15,8 @@ import sys
 
 import pytest
 
-from saakm import paths
-from saakm.attacks.catalogue import ATTACKS
+from saakm.base import paths
+from saakm.lab.attacks.catalogue import ATTACKS
 
 # In counted time: each has a boot of its own, which takes some six seconds of a CPU's.
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(900)]
@@ -112,7 +112,7 @@ def _course(outcome):
 
 
 def test_same_attack_same_course(outcomes):
-    """Its times, too, but for a rare run on a busy host: see saakm.attacks.run."""
+    """Its times, too, but for a rare run on a busy host: see saakm.lab.attacks.run."""
     again = saakm_attacks("starve-nice", "--jobs", "1")["starve-nice"]
     assert _course(again) == _course(outcomes["starve-nice"])
 

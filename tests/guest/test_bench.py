@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from saakm import paths
+from saakm.base import paths
 
 from .support import find_kernel, run_ok
 from .test_machine_options import qemus_of

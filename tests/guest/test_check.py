@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from saakm import paths
-from saakm.policies import policies
-from saakm.scaffold import policy_files
+from saakm.base import paths
+from saakm.build.policies import policies
+from saakm.dev.scaffold import policy_files
 
 from .support import TURNS
 

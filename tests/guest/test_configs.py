@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from saakm import paths, source
-from saakm.kernel import environment, make_command
-from saakm.sync import owned_files, sync
+from saakm.base import paths
+from saakm.build import source
+from saakm.build.kernel import environment, make_command
+from saakm.build.sync import owned_files, sync
 
 from .support import find_kernel
 from .test_cost import saakm_cost

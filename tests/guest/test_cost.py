@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from saakm import paths
-from saakm.cost.baseline import NOISE, REBUILT_TOLERANCE
+from saakm.base import paths
+from saakm.lab.cost.baseline import NOISE, REBUILT_TOLERANCE
 
 from .support import TURNS
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from saakm.cost import baseline
+from saakm.lab.cost import baseline
 
 from .support import find_kernel
 from .test_cost import saakm_cost

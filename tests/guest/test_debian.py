@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from saakm import paths
-from saakm.bench.packages import ensure
-from saakm.kernel import build_kernel
+from saakm.base import paths
+from saakm.build.kernel import build_kernel
+from saakm.lab.bench.packages import ensure
 
 from .debian import Debian
 

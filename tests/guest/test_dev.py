@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from saakm import paths
-from saakm.scaffold import policy_files
+from saakm.base import paths
+from saakm.dev.scaffold import policy_files
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(150)]
 

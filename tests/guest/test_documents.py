@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from documents import all_blocks, blocks
 
-from saakm import paths
-from saakm.modules import build_modules
+from saakm.base import paths
+from saakm.build.modules import build_modules
 
 from .support import BUILT, remove_cgroup, run_ok
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from saakm.errors import SaakmError
+from saakm.base.errors import SaakmError
 
 from .support import SYSFS, Exit, ejected, last_error, load_policy, policies, run_ok, spins, until
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from saakm.vm import Guest
+from saakm.vm.guest import Guest
 
 pytestmark = pytest.mark.kernel("base")
 

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from saakm import paths
-from saakm.errors import GuestDied
-from saakm.modules import build_modules
+from saakm.base import paths
+from saakm.base.errors import GuestDied
+from saakm.build.modules import build_modules
 
 from .support import PATIENCE, SYSFS, TURNS, load_policy, run_ok
 

@@ -4,7 +4,7 @@
 import pytest
 from documents import names, table
 
-from saakm import paths
+from saakm.base import paths
 
 from .support import SYSFS, load_policy, run_ok
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from saakm import paths
-from saakm.errors import EXIT_DIED, EXIT_HUNG
+from saakm.base import paths
+from saakm.base.errors import EXIT_DIED, EXIT_HUNG
 
 from .support import PATIENCE
 

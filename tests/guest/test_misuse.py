@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from saakm.errors import GuestDied, SaakmError
+from saakm.base.errors import GuestDied, SaakmError
 
 from .support import SYSFS, last_error, policies, run_ok, until
 

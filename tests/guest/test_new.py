@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from saakm import paths
-from saakm.modules import build_modules
-from saakm.scaffold import policy_files
+from saakm.base import paths
+from saakm.build.modules import build_modules
+from saakm.dev.scaffold import policy_files
 
 from .support import policies, run_ok
 

@@ -5,8 +5,9 @@ import shlex
 
 import pytest
 
-from saakm import paths, peers
-from saakm.modules import build_modules
+from saakm.base import paths
+from saakm.build import peers
+from saakm.build.modules import build_modules
 
 from .support import run_ok
 

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-from saakm import paths, vm
-from saakm.errors import GuestDied, GuestHung, QemuFault
-from saakm.qemu_program import find_qemu, qemu_program
+from saakm.base import paths
+from saakm.base.errors import GuestDied, GuestHung, QemuFault
+from saakm.vm import guest as vm
+from saakm.vm.qemu import find_qemu, qemu_program
 
 from .support import load_policy, policies, run_ok
 

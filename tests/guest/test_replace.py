@@ -3,8 +3,8 @@
 
 import pytest
 
-from saakm.errors import SaakmError
-from saakm.modules import module_file
+from saakm.base.errors import SaakmError
+from saakm.build.modules import module_file
 
 from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
 

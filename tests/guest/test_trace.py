@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
-from saakm import paths
+from saakm.base import paths
 from saakm.trace.events import STATES
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(200)]

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from saakm.errors import SaakmError
+from saakm.base.errors import SaakmError
 
 from .parser import Span, blanked, operators, spans
 

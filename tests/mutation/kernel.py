@@ -10,13 +10,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from saakm import cache, paths
-from saakm.files import read_json, write_text
-from saakm.kernel import Kernel, build_kernel, environment, make_command
-from saakm.process import run_logged
-from saakm.progress import meter
-from saakm.source import default_tree
-from saakm.sync import owned_files
+from saakm.base import cache, paths
+from saakm.base.files import read_json, write_text
+from saakm.base.process import run_logged
+from saakm.base.progress import meter
+from saakm.build.kernel import Kernel, build_kernel, environment, make_command
+from saakm.build.source import default_tree
+from saakm.build.sync import owned_files
 
 from .faults import Fault, faults_of, rewrite
 

@@ -10,9 +10,9 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 
-from saakm import cache
-from saakm.errors import SaakmError
-from saakm.locks import locked
+from saakm.base import cache
+from saakm.base.errors import SaakmError
+from saakm.base.locks import locked
 
 from . import kernel, runs
 from .faults import Fault, chosen_faults

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from saakm import paths
-from saakm.errors import SaakmError
-from saakm.kernel import Kernel
-from saakm.progress import meter
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.base.progress import meter
+from saakm.build.kernel import Kernel
 
 from . import watcher
 from .faults import Fault

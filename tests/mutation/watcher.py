@@ -13,8 +13,8 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from saakm.errors import SaakmError
-from saakm.vm import Guest
+from saakm.base.errors import SaakmError
+from saakm.vm.guest import Guest
 
 NOTES = "SAAKM_MUTATE_NOTES"
 REACH = "SAAKM_MUTATE_REACH"  # set: note which places each test reaches

@@ -7,12 +7,12 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from saakm import paths
-from saakm.attacks import report
-from saakm.attacks.catalogue import ATTACKS, chosen_attacks, fault_of
-from saakm.attacks.outcome import BYSTANDERS_MS, LIMIT_MS, judge
+from saakm.base import paths
+from saakm.base.errors import SaakmError
 from saakm.cli import app
-from saakm.errors import SaakmError
+from saakm.lab.attacks import report
+from saakm.lab.attacks.catalogue import ATTACKS, chosen_attacks, fault_of
+from saakm.lab.attacks.outcome import BYSTANDERS_MS, LIMIT_MS, judge
 
 CODE = "\n".join(file.read_text() for file in (paths.ATTACKS / "wrong").glob("*.c"))
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from saakm.bench import latency
+from saakm.lab.bench import latency
 
 # Thread 10 is the workload's, 11 its child, 99 somebody else.
 TRACE = """\

@@ -6,12 +6,12 @@ import subprocess
 
 import pytest
 
-from saakm.bench import metric, packages, schedulers, script, store, workloads
-from saakm.bench.measure import MILLIONS, Bench, do_all
-from saakm.bench.plan import plan
-from saakm.bench.schedulers import Scheduler
-from saakm.errors import GuestDied, SaakmError
-from saakm.vm import Result
+from saakm.base.errors import GuestDied, SaakmError
+from saakm.lab.bench import metric, packages, schedulers, script, store, workloads
+from saakm.lab.bench.measure import MILLIONS, Bench, do_all
+from saakm.lab.bench.plan import plan
+from saakm.lab.bench.schedulers import Scheduler
+from saakm.vm.guest import Result
 
 KNOWN = workloads.load_all()
 MINIMAL = """

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from saakm.bench import stats
-from saakm.bench.figures import Figure, figures, schedulers, tables, tally
+from saakm.lab.bench import stats
+from saakm.lab.bench.figures import Figure, figures, schedulers, tables, tally
 
 # Student's own sleep data; R: t.test(a, b) says p = 0.07939, interval -3.3654832 .. 0.2054832.
 A = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]

@@ -7,9 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
-from saakm.bench import export, picture, show
-from saakm.bench.figures import Figure
-from saakm.bench.table import number, per_cent, plain, table
+from saakm.lab.bench import export, picture, show
+from saakm.lab.bench.figures import Figure
+from saakm.lab.bench.table import number, per_cent, plain, table
 
 NAMES = ["eevdf", "fifo"]
 

@@ -13,25 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from saakm import (
-    accel,
-    cache,
-    cli,
-    exchange,
-    files,
-    initramfs,
-    kernel,
-    modules,
-    paths,
-    pinned,
-    process,
-    source,
-)
+from saakm import cli
+from saakm.base import cache, files, paths, process
+from saakm.base.errors import SaakmError
+from saakm.build import kernel, modules, pinned, source
+from saakm.build.kernel import Kernel
 from saakm.commands import clean, run
-from saakm.errors import SaakmError
-from saakm.kernel import Kernel
-from saakm.qemu_program import Qemu
-from saakm.vm import Guest
+from saakm.vm import accel, exchange
+from saakm.vm import appliance as initramfs
+from saakm.vm.guest import Guest
+from saakm.vm.qemu import Qemu
 
 REPO = Path(__file__).resolve().parents[2]
 PLACES = ("trees", "build", "cargo", "ccache", "logs", "guests")
@@ -454,7 +445,7 @@ def test_two_threads_compile_one_program(place, tmp_path, monkeypatch):
 
 OWNER = """
 import sys
-from saakm import exchange
+from saakm.vm import exchange
 print(exchange.new_exchange(), flush=True)
 sys.stdin.readline()
 """

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from saakm import paths
-from saakm.check import report
-from saakm.check.checks import CHECKS, PROMISES, chosen_checks, parse_promises
-from saakm.check.evaluate import Finding, evaluate
-from saakm.check.plan import Level, Trial, plan
-from saakm.errors import SaakmError
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.lab.check import report
+from saakm.lab.check.checks import CHECKS, PROMISES, chosen_checks, parse_promises
+from saakm.lab.check.evaluate import Finding, evaluate
+from saakm.lab.check.plan import Level, Trial, plan
 
 # Consoles of guests that checked rr, shortened by a smaller scale.
 DATA = Path(__file__).parent / "data"

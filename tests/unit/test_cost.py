@@ -9,14 +9,16 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from saakm import crates, initramfs, paths
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.build import crates
 from saakm.cli import app
-from saakm.cost import baseline, flame, picture, show
-from saakm.cost.measure import Conditions, Row, loaded_policies, results
-from saakm.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
-from saakm.cost.target import find_target
-from saakm.errors import SaakmError
-from saakm.qemu_program import needed_qemu
+from saakm.lab.cost import baseline, flame, picture, show
+from saakm.lab.cost.measure import Conditions, Row, loaded_policies, results
+from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
+from saakm.lab.cost.target import find_target
+from saakm.vm import appliance as initramfs
+from saakm.vm.qemu import needed_qemu
 
 IDENTITY = {"kernel": "6.12.117", "compiler": "gcc 12"}
 

@@ -7,14 +7,16 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from saakm import crates, initramfs, paths, peers
-from saakm.cost import curves, flame, goals, markdown, where
-from saakm.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
-from saakm.cost.measure import Conditions, Row, machine
-from saakm.cost.operations import chosen_schedulers, refuse_runnable
-from saakm.cost.target import find_target
-from saakm.cost.where import Profile, Symbols, by_stack
-from saakm.errors import SaakmError
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.build import crates, peers
+from saakm.lab.cost import curves, flame, goals, markdown, where
+from saakm.lab.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
+from saakm.lab.cost.measure import Conditions, Row, machine
+from saakm.lab.cost.operations import chosen_schedulers, refuse_runnable
+from saakm.lab.cost.target import find_target
+from saakm.lab.cost.where import Profile, Symbols, by_stack
+from saakm.vm import appliance as initramfs
 
 
 def row(scheduler="fifo", operation="yield", instructions=1500.0, **more):

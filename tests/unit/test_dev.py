@@ -7,12 +7,12 @@ import os
 import pytest
 from rich.console import Console
 
-from saakm.kernel import Kernel
-from saakm.live import sample
-from saakm.live.session import Update
-from saakm.live.versions import CompileError, Versions
-from saakm.live.view import Plain, Screen, tell
-from saakm.vm import Result
+from saakm.build.kernel import Kernel
+from saakm.dev import sample
+from saakm.dev.session import Update
+from saakm.dev.versions import CompileError, Versions
+from saakm.dev.view import Plain, Screen, tell
+from saakm.vm.guest import Result
 
 OUTPUT = """\
 === /proc/saakm/policies

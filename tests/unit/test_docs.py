@@ -13,9 +13,10 @@ from documents import Block, all_blocks, blocks, names, pages, runners_of, table
 from markdown_it import MarkdownIt
 from test_report import browse
 
-from saakm import paths, source
+from saakm.base import paths
+from saakm.build import source
+from saakm.build.modules import build_saakmctl
 from saakm.cli import app
-from saakm.modules import build_saakmctl
 
 DOCS = paths.REPO / "docs"
 CLASS = paths.LINUX / "kernel/sched/saakm"

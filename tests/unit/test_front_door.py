@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from saakm import cache, pinned
+from saakm.base import cache
+from saakm.build import pinned
 from saakm.commands import doctor
 from saakm.commands.doctor import read_packages
 
@@ -222,7 +223,7 @@ def test_bash_and_python_agree_where_the_cache_is(tmp_path, environment, expecte
         cwd=tmp_path,
         env=environment,
     )
-    code = "from saakm import cache, paths\ncache.refuse_unusable()\nprint(paths.CACHE, end='')"
+    code = "from saakm.base import cache, paths\ncache.refuse_unusable()\nprint(paths.CACHE, end='')"
     python = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -251,7 +252,7 @@ def entries(directory):
 def test_a_new_cache_is_marked_and_one_that_was_marked_stays(fake, tmp_path, monkeypatch):
     front_door(fake, "--help", SAAKM_CACHE=str(tmp_path / "c"), ABSENT="gcc libelf-dev")
     assert cache.MARK in entries(tmp_path / "c")
-    monkeypatch.setattr("saakm.paths.CACHE", tmp_path / "c")
+    monkeypatch.setattr("saakm.base.paths.CACHE", tmp_path / "c")
     assert cache.is_marked()
     (tmp_path / "c" / "something new").touch()
     done = front_door(fake, "--help", SAAKM_CACHE=str(tmp_path / "c"), ABSENT="libelf-dev")
@@ -275,7 +276,7 @@ def test_the_cache_of_an_earlier_version_is_taken_over(fake, tmp_path, monkeypat
         (old / name).mkdir(parents=True)
     (old / "venv-0123456789ab.lock").touch()
     front_door(fake, "--help", SAAKM_CACHE=str(old), ABSENT="libelf-dev")
-    monkeypatch.setattr("saakm.paths.CACHE", old)
+    monkeypatch.setattr("saakm.base.paths.CACHE", old)
     assert cache.is_marked()
 
 

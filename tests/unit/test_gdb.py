@@ -5,10 +5,10 @@ import socket
 import pytest
 from typer.testing import CliRunner
 
-from saakm import paths
+from saakm.base import paths
+from saakm.base.errors import SaakmError
 from saakm.cli import app
-from saakm.errors import SaakmError
-from saakm.gdb.running import announce, choose_guest, hold, is_held
+from saakm.vm.running import announce, choose_guest, hold, is_held
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 import pytest
 
-from saakm import kconfig
-from saakm.errors import SaakmError
+from saakm.base.errors import SaakmError
+from saakm.build import kconfig
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from saakm.errors import SaakmError
-from saakm.kernel import Kernel, hash_files
-from saakm.modules import module_file
-from saakm.process import run_logged
+from saakm.base.errors import SaakmError
+from saakm.base.process import run_logged
+from saakm.build.kernel import Kernel, hash_files
+from saakm.build.modules import module_file
 
 
 @pytest.fixture

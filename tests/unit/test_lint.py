@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from test_cli import saakm
 
-from saakm import lint, paths, source
-from saakm.errors import SaakmError
-from saakm.kernel import Kernel
+from saakm import lint
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.build import source
+from saakm.build.kernel import Kernel
 from saakm.lint import checker, kernelside, sources
 
 RUST = 'fn main() {{\n    println!("x");\n{}}}\n'

@@ -9,7 +9,7 @@ from mutation.faults import Fault, chosen_faults, faults_of, rewrite
 from mutation.parser import blanked, spans
 from mutation.runs import Known, Result, order, within
 
-from saakm.errors import SaakmError
+from saakm.base.errors import SaakmError
 
 SOURCE = """
 /* if (this) is no condition */

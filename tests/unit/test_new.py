@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from saakm import paths
-from saakm.errors import SaakmError
-from saakm.policies import find_policy, is_policy, own_policies
-from saakm.scaffold import LESSONS, fault_in_name, policy_files
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.build.policies import find_policy, is_policy, own_policies
+from saakm.dev.scaffold import LESSONS, fault_in_name, policy_files
 
 ORIGINS = ["fifo", "rr", "prio", "vtime"]
 SOURCES = {name: (paths.POLICIES / name / f"{name}.c").read_text() for name in ORIGINS}

@@ -10,7 +10,7 @@ import options
 import pytest
 from options import Promise, Ran, faults, is_kept, options_of
 
-from saakm import paths
+from saakm.base import paths
 
 BENCH = "./saakm bench --workloads nginx --out waits"
 HERE, THERE = "tests/guest/test_here.py", "tests/guest/test_there.py"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from saakm import paths
+from saakm.base import paths
 from saakm.package.debian import version
 
 

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from saakm import patience
-from saakm.patience import BUSY, Patience
+from saakm.vm import patience
+from saakm.vm.patience import BUSY, Patience
 
 
 class Clock:

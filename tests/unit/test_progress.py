@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from saakm import kernel, progress
-from saakm.progress import Meter, duration
+from saakm.base import progress
+from saakm.base.progress import Meter, duration
+from saakm.build import kernel
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 
 import re
 
-from saakm import paths
-from saakm.lines import lines_of_code
+from saakm.base import paths
+from saakm.lab.lines_of_code import lines_of_code
 
 CLASS = paths.LINUX / "kernel" / "sched" / "saakm"
 

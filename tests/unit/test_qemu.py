@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from saakm import paths
+from saakm.base import paths
 
 _ASK = (
-    "from saakm.qemu_program import find_qemu; found = find_qemu(); print(found.program, found.why)"
+    "from saakm.vm.qemu import find_qemu; found = find_qemu(); print(found.program, found.why)"
 )
-_FETCH = "from saakm import qemu_fetch; qemu_fetch.fetch()"
+_FETCH = "from saakm.vm import qemu_fetch; qemu_fetch.fetch()"
 
 
 class Machine:

@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import pytest
 
-from saakm import paths
-from saakm.bench import store
-from saakm.cost import baseline
-from saakm.cost.measure import as_json
-from saakm.errors import SaakmError
-from saakm.report import inputs
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.lab.bench import store
+from saakm.lab.cost import baseline
+from saakm.lab.cost.measure import as_json
+from saakm.lab.report import inputs
 
 COSTS = paths.REPO / "benchmarks" / "cost-base.json"
 BROWSER = "chromium-headless-shell"

@@ -10,7 +10,7 @@ import sys
 import pytest
 from test_cli import saakm
 
-from saakm import paths
+from saakm.base import paths
 
 TESTS = paths.REPO / "tests"
 

@@ -5,9 +5,10 @@ import subprocess
 
 import pytest
 
-from saakm import paths, pinned, source
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.build import pinned, source
 from saakm.commands import doctor
-from saakm.errors import SaakmError
 
 MAKEFILE = "# SPDX\nVERSION = 6\nPATCHLEVEL = {}\nSUBLEVEL = 5\nEXTRAVERSION =\n"
 

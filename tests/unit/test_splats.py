@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 import pytest
 
-from saakm.splats import find_splats, last_words
+from saakm.vm.splats import find_splats, last_words
 
 # As 6.12 prints them.
 COMPLAINTS = [

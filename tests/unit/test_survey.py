@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from saakm import paths
+from saakm.base import paths
 
 # In a process of its own: pytest within pytest shares what it has imported.
 _ASKS = """

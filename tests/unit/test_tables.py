@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 import pytest
 
-from saakm.tables import parse_ejected, parse_table
+from saakm.base.procfs import parse_ejected, parse_table
 
 
 def test_rows_are_named_by_the_header():

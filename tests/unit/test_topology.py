@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 import pytest
 
-from saakm.errors import SaakmError
-from saakm.topology import Topology, megabytes, parse_topology
+from saakm.base.errors import SaakmError
+from saakm.vm.topology import Topology, megabytes, parse_topology
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
-from saakm.topology import parse_topology
 from saakm.trace.events import Event, parse_events
 from saakm.trace.perfetto import Writer
 from saakm.trace.pictures import draw
 from saakm.trace.timeline import Timeline
+from saakm.vm.topology import parse_topology
 
 READY, RUNNING, BLOCKED = 1, 2, 4
 # A thread "a b" (10) wakes "c" (11), which waits 2 ms for CPU 1 and comes from CPU 0.

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from saakm import paths
+from saakm.base import paths
 
 FILES = [
     "tests/unit/test_cost_axes.py",

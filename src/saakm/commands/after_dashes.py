@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from ..recorded import Command
+from .recorded import Command
 
 
 class TakesCommand(Command):

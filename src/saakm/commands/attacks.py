@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ..attacks import report
-from ..attacks import run as runs
-from ..attacks.catalogue import chosen_attacks
-from ..attacks.outcome import Outcome
-from ..cost.target import find_target
-from ..progress import meter
+from ..base.progress import meter
+from ..lab.attacks import report
+from ..lab.attacks import run as runs
+from ..lab.attacks.catalogue import chosen_attacks
+from ..lab.attacks.outcome import Outcome
+from ..lab.cost.target import find_target
 
 
 def attacks(

@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from .. import peers
-from ..bench import (
+from ..base.errors import SaakmError
+from ..base.progress import meter
+from ..build import peers
+from ..lab.bench import (
     environment,
     export,
     listing,
@@ -22,16 +24,14 @@ from ..bench import (
     store,
     workloads,
 )
-from ..bench.figures import Figure, figures
-from ..bench.figures import schedulers as schedulers_of
-from ..bench.in_guest import InGuest
-from ..bench.measure import Bench, do_all
-from ..bench.on_host import OnHost
-from ..bench.plan import plan
-from ..bench.workloads import Variant, Workload
-from ..errors import SaakmError
-from ..progress import meter
-from ..vm_options import VmOptions, with_machine_options
+from ..lab.bench.figures import Figure, figures
+from ..lab.bench.figures import schedulers as schedulers_of
+from ..lab.bench.in_guest import InGuest
+from ..lab.bench.measure import Bench, do_all
+from ..lab.bench.on_host import OnHost
+from ..lab.bench.plan import plan
+from ..lab.bench.workloads import Variant, Workload
+from ..vm.options import VmOptions, with_machine_options
 
 _DEFAULT_OUT = Path("results")
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ..compile_commands import write_compile_commands
-from ..errors import SaakmError
-from ..kernel import build_kernel
-from ..modules import all_sources, build_modules, build_saakmctl
-from ..policies import find_policy
+from ..base.errors import SaakmError
+from ..build.compile_commands import write_compile_commands
+from ..build.kernel import build_kernel
+from ..build.modules import all_sources, build_modules, build_saakmctl
+from ..build.policies import find_policy
 
 
 class Part(StrEnum):

@@ -15,17 +15,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from .. import cache, initramfs, kconfig, paths
-from ..check import report
-from ..check import trial as trials
-from ..check.checks import chosen_checks, parse_promises
-from ..check.evaluate import Finding
-from ..check.plan import USUAL, Level, Trial, fits, plan
-from ..errors import SaakmError
-from ..files import replacing
-from ..policies import find_policy
-from ..progress import meter
-from ..topology import parse_topology
+from ..base import cache, paths
+from ..base.errors import SaakmError
+from ..base.files import replacing
+from ..base.progress import meter
+from ..build import kconfig
+from ..build.policies import find_policy
+from ..lab.check import report
+from ..lab.check import trial as trials
+from ..lab.check.checks import chosen_checks, parse_promises
+from ..lab.check.evaluate import Finding
+from ..lab.check.plan import USUAL, Level, Trial, fits, plan
+from ..vm import appliance as initramfs
+from ..vm.topology import parse_topology
 
 
 def check(

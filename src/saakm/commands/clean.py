@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
-from .. import cache, exchange, paths
-from ..errors import SaakmError
-from ..locks import is_locked
+from ..base import cache, paths
+from ..base.errors import SaakmError
+from ..base.locks import is_locked
+from ..vm import exchange
 
 # What the workshop makes in its cache, as ./saakm has it, too.
 _OURS = re.compile(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..cost import axes, curves, flame, goals, markdown, picture, show
-from ..cost import baseline as baselines
-from ..cost import where as profiling
-from ..cost.baseline import FLOOR, Baseline, Change
-from ..cost.measure import Conditions, Row, as_json, measure
-from ..cost.operations import chosen_operations, chosen_schedulers, refuse_runnable
-from ..cost.target import Target, find_target
-from ..errors import SaakmError
-from ..progress import meter
+from ..base.errors import SaakmError
+from ..base.progress import meter
+from ..lab.cost import axes, curves, flame, goals, markdown, picture, show
+from ..lab.cost import baseline as baselines
+from ..lab.cost import where as profiling
+from ..lab.cost.baseline import FLOOR, Baseline, Change
+from ..lab.cost.measure import Conditions, Row, as_json, measure
+from ..lab.cost.operations import chosen_operations, chosen_schedulers, refuse_runnable
+from ..lab.cost.target import Target, find_target
 from . import cost_options as options
 from .cost_options import Output
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..cost.axes import AXES
-from ..cost.operations import OPERATIONS
-from ..peers import CRATES, OURS
+from ..build.peers import CRATES, OURS
+from ..lab.cost.axes import AXES
+from ..lab.cost.operations import OPERATIONS
 
 _MOST_CPUS = 64
 _MOST_RUNNABLE = 10000

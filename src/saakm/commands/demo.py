@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..errors import SaakmError
-from ..vm import Guest
-from ..vm_options import VmOptions, with_vm_options
+from ..base.errors import SaakmError
+from ..vm.guest import Guest
+from ..vm.options import VmOptions, with_vm_options
 from .run import boot, check_policy, report_ejections, report_splats, under_policy
 
 WORKLOAD = ["hackbench", "-g", "4", "-l", "200"]

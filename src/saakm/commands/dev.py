@@ -11,13 +11,13 @@ from typing import Annotated
 
 import typer
 
-from ..errors import SaakmError
-from ..live import sample
-from ..live.session import Session
-from ..live.view import Plain, Screen
-from ..progress import meter
+from ..base.errors import SaakmError
+from ..base.progress import meter
+from ..dev import sample
+from ..dev.session import Session
+from ..dev.view import Plain, Screen
 from ..trace.events import enabled_at_boot
-from ..vm_options import VmOptions, with_machine_options
+from ..vm.options import VmOptions, with_machine_options
 from .run import boot, check_policy, report_splats
 
 _POLL_SECONDS = 0.1

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from .. import lines, paths
-from ..process import run_logged
-from ..progress import meter
+from ..base import paths
+from ..base.process import run_logged
+from ..base.progress import meter
+from ..lab import lines_of_code as lines
 
 DOCS = paths.REPO / "docs"
 

@@ -14,9 +14,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .. import accel, cache, paths, pinned, source
-from ..errors import SaakmError
-from ..qemu_program import Qemu, find_qemu
+from ..base import cache, paths
+from ..base.errors import SaakmError
+from ..build import pinned, source
+from ..vm import accel
+from ..vm.qemu import Qemu, find_qemu
 
 _DISK_GB = 12  # source, two kernel builds, compiler cache
 _MEMORY_GB = 4  # a debug guest of 2 GB, and the link of vmlinux

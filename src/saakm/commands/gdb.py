@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ..errors import SaakmError
-from ..gdb.running import choose_guest, running_guests
+from ..base.errors import SaakmError
 from ..gdb.session import debug
+from ..vm.running import choose_guest, running_guests
 
 
 def gdb(

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from .. import paths
-from ..errors import SaakmError
-from ..policies import own_policies, policies
-from ..scaffold import fault_in_name, policy_files
+from ..base import paths
+from ..base.errors import SaakmError
+from ..build.policies import own_policies, policies
+from ..dev.scaffold import fault_in_name, policy_files
 
 _NEXT = """\
 It schedules as it is. What to do next:

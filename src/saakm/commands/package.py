@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from ..errors import SaakmError
-from ..kernel import build_kernel
+from ..base.errors import SaakmError
+from ..build.kernel import build_kernel
+from ..build.policies import find_policy, own_policies, policies
 from ..package.ctl import package_ctl
 from ..package.kernel import package_kernel
 from ..package.policy import package_policy
-from ..policies import find_policy, own_policies, policies
 
 
 class Part(StrEnum):

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ..errors import SaakmError
-from ..report import html, inputs, markdown
+from ..base.errors import SaakmError
+from ..lab.report import html, inputs, markdown
 
 
 def report(

@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from .. import cache, paths
-from ..errors import SaakmError
-from ..exact import HOW_TO_ATTACH, run_exactly
-from ..modules import build_modules
-from ..policies import find_policy
-from ..progress import meter
-from ..tables import parse_ejected
-from ..vm import Guest
-from ..vm_options import VmOptions, with_vm_options
+from ..base import cache, paths
+from ..base.errors import SaakmError
+from ..base.procfs import parse_ejected
+from ..base.progress import meter
+from ..build.modules import build_modules
+from ..build.policies import find_policy
+from ..vm.exact import HOW_TO_ATTACH, run_exactly
+from ..vm.guest import Guest
+from ..vm.options import VmOptions, with_vm_options
 
 
 def check_policy(word: str) -> Path | None:

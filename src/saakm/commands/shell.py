@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ..errors import SaakmError
-from ..modules import build_modules, module_file
-from ..vm import Guest
-from ..vm_options import VmOptions, with_machine_options
+from ..base.errors import SaakmError
+from ..build.modules import build_modules, module_file
+from ..vm.guest import Guest
+from ..vm.options import VmOptions, with_machine_options
 from .run import check_policy
 
 

@@ -9,16 +9,16 @@ from typing import Annotated
 import pytest
 import typer
 
-from .. import cache, git, paths
-from ..errors import SaakmError
-from ..kernel import build_kernel
+from ..base import cache, git, paths
+from ..base.errors import SaakmError
+from ..build.kernel import build_kernel
+from ..build.modules import build_modules, build_saakmctl
 from ..lint.checker import Failure
 from ..lint.every import check_kernel, check_sources
-from ..modules import build_modules, build_saakmctl
-from ..qemu_program import find_qemu
 from ..testing import unchanged
 from ..testing.survey import Survey, survey
 from ..testing.tally import Tally
+from ..vm.qemu import find_qemu
 
 CONTEXT = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 TESTS = paths.REPO / "tests"

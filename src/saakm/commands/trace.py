@@ -11,13 +11,13 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from ..errors import SaakmError
-from ..files import make_output
-from ..progress import meter
+from ..base.errors import SaakmError
+from ..base.files import make_output
+from ..base.progress import meter
 from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
 from ..trace.timeline import Timeline
-from ..vm import Guest
-from ..vm_options import VmOptions, with_vm_options
+from ..vm.guest import Guest
+from ..vm.options import VmOptions, with_vm_options
 from .run import boot, check_policy, report_ejections, report_splats, under_policy
 
 _MEMORY = "2G"  # the buffers, and what a base guest has otherwise

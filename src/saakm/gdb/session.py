@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import paths
-from ..errors import SaakmError
-from ..monitor import tell
-from .running import Running, hold, release
+from ..base import paths
+from ..base.errors import SaakmError
+from ..vm.qmp import tell
+from ..vm.running import Running, hold, release
 from .scripts import kernel_scripts
 
 _LOAD = paths.PACKAGE / "gdb" / "inside" / "load.py"

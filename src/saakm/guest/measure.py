@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from saakm.tables import parse_table
+from saakm.base.procfs import parse_table
 
 
 def forks() -> int:

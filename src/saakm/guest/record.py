@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from saakm.tables import parse_table
+from saakm.base.procfs import parse_table
 
 TRACEFS = Path("/sys/kernel/tracing")
 SHARED = Path("/run/saakm")

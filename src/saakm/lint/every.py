@@ -5,9 +5,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .. import paths
-from ..errors import SaakmError
-from ..kernel import Kernel
+from ..base import paths
+from ..base.errors import SaakmError
+from ..build.kernel import Kernel
 from . import kernelside, sources
 from .checker import Checker, Failure, Outcome, run_side_by_side
 

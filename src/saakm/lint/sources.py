@@ -10,9 +10,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import cache, paths
-from ..files import write_text
-from ..locks import locked
+from ..base import cache, paths
+from ..base.files import write_text
+from ..base.locks import locked
 from .checker import Checker, Skipped, complaint_of
 
 # What keeps a checker quick the next time.

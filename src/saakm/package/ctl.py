@@ -5,11 +5,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .. import paths
-from ..locks import locked
-from ..modules import build_saakmctl
-from ..process import run_logged
-from ..progress import meter
+from ..base import paths
+from ..base.locks import locked
+from ..base.process import run_logged
+from ..base.progress import meter
+from ..build.modules import build_saakmctl
 from .debian import build_package
 
 NAME = "saakmctl"

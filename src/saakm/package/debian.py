@@ -9,9 +9,9 @@ from pathlib import Path
 
 import jinja2
 
-from .. import paths
-from ..bench.packages import ensure
-from ..process import run_logged
+from ..base import paths
+from ..base.process import run_logged
+from ..lab.bench.packages import ensure
 
 TOOLS = ("debhelper", "dh-dkms", "dpkg-dev")
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -9,12 +9,12 @@ import re
 import shutil
 from pathlib import Path
 
-from .. import paths
-from ..bench.packages import ensure
-from ..kernel import Kernel, environment, make_command
-from ..locks import locked
-from ..process import run_logged
-from ..progress import meter
+from ..base import paths
+from ..base.locks import locked
+from ..base.process import run_logged
+from ..base.progress import meter
+from ..build.kernel import Kernel, environment, make_command
+from ..lab.bench.packages import ensure
 from .debian import TOOLS, maintainer, move, version
 
 

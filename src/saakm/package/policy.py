@@ -4,7 +4,7 @@
 import re
 from pathlib import Path
 
-from ..progress import meter
+from ..base.progress import meter
 from .debian import build_package, version
 
 

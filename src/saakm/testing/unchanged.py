@@ -6,9 +6,9 @@ import os
 import platform
 from pathlib import Path
 
-from .. import cache, git, paths
-from ..files import write_text
-from ..qemu_program import qemu_version
+from ..base import cache, git, paths
+from ..base.files import write_text
+from ..vm.qemu import qemu_version
 
 _GREEN = paths.CACHE / "tests" / "green"
 

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.ticker import MaxNLocator
 
-from ..topology import Topology
+from ..vm.topology import Topology
 from .timeline import Timeline
 
 if TYPE_CHECKING:

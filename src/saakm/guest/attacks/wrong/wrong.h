@@ -2,7 +2,7 @@
 /*
  * wrong: a policy that makes, on purpose, the mistake that `fault` names. Each
  * fault replaces some handlers of a policy that is otherwise good, or the way
- * in which it is loaded. What each is about is said in saakm/attacks/catalogue.py.
+ * in which it is loaded. What each is about is said in saakm/lab/attacks/catalogue.py.
  */
 #ifndef WRONG_H
 #define WRONG_H

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where things are: the checkout, which is only read, and the cache, where builds live."""
+
+import os
+import pwd
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[3]
+LINUX = REPO / "linux"
+PATCHES = LINUX / "patches"
+CONFIGS = LINUX / "configs"
+POLICIES = REPO / "policies"
+GUEST_MODULES = REPO / "tests" / "guest" / "modules"
+SAAKMCTL = REPO / "saakmctl"
+
+PACKAGE = REPO / "src" / "saakm"
+PACKAGES = PACKAGE / "packages.txt"
+GUEST_FILES = PACKAGE / "guest"
+INCLUDE = GUEST_FILES / "include"
+BYSTANDERS = GUEST_FILES / "bystanders"
+ORACLE = GUEST_FILES / "oracle"
+ATTACKS = GUEST_FILES / "attacks"
+
+
+def _cache() -> Path:
+    """./saakm has the same rule and hands its answer down. Empty is as good as unset."""
+    if given := os.environ.get("SAAKM_CACHE"):
+        return Path(given)
+    home = os.environ.get("HOME")
+    if not home:
+        try:
+            home = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:
+            home = ""  # relative then, which cache.refuse_unusable() refuses
+    return Path(home, ".cache", "saakm")
+
+
+CACHE = _cache()
+TREES = CACHE / "trees"
+BUILD = CACHE / "build"
+CARGO = CACHE / "cargo"
+CCACHE = CACHE / "ccache"
+LOGS = CACHE / "logs"
+GUESTS = CACHE / "guests"

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the kernel, and nothing when nothing changed."""
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..base import cache, paths
+from ..base.files import is_fresh, is_whole, read_json, write_stamp, write_text
+from ..base.locks import locked
+from ..base.process import run_logged
+from ..base.progress import meter
+from . import kconfig, pinned, source
+from .sync import sync
+
+# What make prints for work that takes time; the first build's total until one was counted.
+_STEP = re.compile(
+    r"^\s+(CC|AS|AR|LD|CC \[M\]|LD \[M\]|BTF|HOSTCC|HOSTLD|KSYMS|NM|VDSO\w*)\s+(\S+)"
+)
+_DEFAULT_STEPS = {"base": 2057, "debug": 2076, "kcsan": 2060}
+# Of one CPU, for a step, without anything in the compiler's cache.
+_USUAL_SECONDS = {"base": 0.45, "debug": 0.8, "kcsan": 0.8}
+# Fixed, so that neither date nor host make ccache miss.
+_ENV = {
+    "CCACHE_DIR": str(paths.CCACHE),
+    "KBUILD_BUILD_TIMESTAMP": "2024-01-01",
+    "KBUILD_BUILD_USER": "saakm",
+    "KBUILD_BUILD_HOST": "saakm",
+    "LOCALVERSION": "",
+    "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel: where it is, and a hash of all that went into it."""
+
+    config: str
+    build: Path
+    inputs: str
+
+    @property
+    def vmlinux(self) -> Path:
+        return self.build / "vmlinux"
+
+    @property
+    def modules(self) -> Path:
+        return self.build / "saakm-modules"
+
+
+def make_command(build: Path, tree: Path | None = None, jobs: int | None = None) -> list[str]:
+    where = ["-C", str(tree), f"O={build}"] if tree else ["-C", str(build)]
+    tools = ["CC=ccache gcc", "HOSTCC=ccache gcc"]
+    return ["make", *where, f"-j{jobs or os.cpu_count()}", *tools]
+
+
+def environment() -> dict[str, str]:
+    return dict(_ENV)
+
+
+def hash_files(files: Iterable[Path], root: Path, *more: str) -> str:
+    """A hash of names and contents, and of whatever else decides the outcome."""
+    digest = hashlib.sha256("\0".join(more).encode())
+    for file in sorted(files):
+        content = file.read_bytes()
+        digest.update(f"\0{file.relative_to(root)}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def build_kernel(config: str, kernel_source: Path | None = None, jobs: int | None = None) -> Kernel:
+    files = kconfig.fragments(config)
+    if kernel_source:
+        key, tree = source.copied_tree(kernel_source)
+    else:
+        key, tree = source.default_tree()
+    kernel = _kernel(key, config, files)
+    build, inputs = cache.make(kernel.build), kernel.inputs
+    stamp = build / "saakm.stamp"
+    # Of a user's own tree we cannot know cheaply whether it changed: ask make.
+    if not kernel_source and is_fresh(stamp, inputs, kernel.vmlinux):
+        return kernel
+    if not kernel_source and (other := pinned.instead(key)):
+        print(f"saakm: {other}", file=sys.stderr)
+    with locked(tree.parent / "lock"), locked(build / "lock"):
+        if not is_whole(stamp, kernel.vmlinux):
+            # By its date make would take half of a file for all of it.
+            kernel.vmlinux.unlink(missing_ok=True)
+        stamp.unlink(missing_ok=True)
+        sync(paths.LINUX, tree, kernel_source)
+        _configure_if_changed(tree, build, files, jobs)
+        _make(tree, build, config, jobs)
+        write_stamp(stamp, inputs, kernel.vmlinux)
+    return kernel
+
+
+def find_kernel(config: str) -> Kernel | None:
+    """The kernel if it is built of the checkout as it stands now; builds nothing."""
+    if not (tree := source.find_tree()):
+        return None
+    kernel = _kernel(tree.parent.name, config, kconfig.fragments(config))
+    fresh = is_fresh(kernel.build / "saakm.stamp", kernel.inputs, kernel.vmlinux)
+    return kernel if fresh else None
+
+
+def _kernel(key: str, config: str, files: list[Path]) -> Kernel:
+    code = [f for f in paths.LINUX.rglob("*") if f.is_file() and paths.CONFIGS not in f.parents]
+    inputs = hash_files([*code, *files], paths.LINUX, key, config)
+    return Kernel(config, paths.BUILD / f"{key}-{config}", inputs)
+
+
+def _read(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+def _configure_if_changed(tree: Path, build: Path, files: list[Path], jobs: int | None) -> None:
+    """Only what can change the outcome: fragments, patches and Kconfig files."""
+    inputs = [*files, *paths.PATCHES.glob("*.patch"), *paths.LINUX.rglob("Kconfig*")]
+    now = hash_files(inputs, paths.LINUX)
+    stamp = build / "saakm-config.stamp"
+    if (build / ".config").exists() and _read(stamp) == now:
+        return
+    stamp.unlink(missing_ok=True)
+    with meter("configuring the kernel"):
+        kconfig.configure(tree, build, files, make_command(build, tree, jobs))
+    write_text(stamp, now)
+
+
+def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
+    counts = paths.BUILD / "steps.json"
+    usual = (_DEFAULT_STEPS | _counted(counts))[config]
+    # How much an incremental build has to do, only make knows: no total then.
+    first = not (build / "vmlinux.o").exists()
+    pace = _USUAL_SECONDS[config] / (jobs or os.cpu_count() or 1)
+    with meter(f"building the {config} kernel", usual if first else None, pace) as progress:
+
+        def step(line: str) -> None:
+            if match := _STEP.match(line):
+                progress.advance()
+                progress.describe(f"{match[1].strip()} {match[2]}")
+
+        run_logged(
+            [*make_command(build, tree, jobs), "vmlinux", "modules"],
+            build / "saakm-build.log",
+            f"building the {config} kernel",
+            env=environment(),
+            on_line=step,
+        )
+        if first and progress.done > usual / 2:  # half of it could be an interrupted build
+            write_text(counts, json.dumps(_counted(counts) | {config: int(progress.done)}))
+
+
+def _counted(counts: Path) -> dict[str, int]:
+    """Steps of earlier builds, as far as the file makes sense."""
+    return {
+        config: steps
+        for config, steps in read_json(counts).items()
+        if isinstance(steps, int) and steps > 0
+    }

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds policies and test modules against a built kernel, and saakmctl.
+
+Sources are copied into the cache first, so that the checkout stays clean.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..base import paths
+from ..base.errors import SaakmError
+from ..base.files import is_fresh, write_stamp
+from ..base.locks import locked
+from ..base.process import run_logged
+from ..base.progress import meter
+from .kernel import Kernel, environment, hash_files, make_command
+from .policies import own_policies
+
+
+def module_sources() -> dict[str, Path]:
+    """Each module's directory by its name."""
+    found = [
+        kbuild.parent
+        for where in (paths.POLICIES, paths.GUEST_MODULES)
+        for kbuild in where.glob("*/Kbuild")
+    ]
+    found += [paths.BYSTANDERS, paths.ORACLE, paths.ATTACKS / "wrong"]
+    return {directory.name: directory for directory in sorted(found)}
+
+
+def build_modules(
+    kernel: Kernel, jobs: int | None = None, sources: Iterable[Path] | None = None
+) -> list[Path]:
+    """Builds what changed of `sources`, else of everything known; returns their files."""
+    if sources is None:
+        sources = module_sources().values()
+    sources = list(sources)
+    with locked(kernel.modules / "lock"):
+        stale = [path for path in sources if not _is_fresh(kernel, path)]
+        if stale:
+            with meter("building modules", len(stale)) as progress:
+                for path in stale:
+                    progress.describe(path.name)
+                    _build_module(kernel, path, jobs)
+                    progress.advance()
+    return [module_file(kernel, path) for path in sources]
+
+
+def all_sources() -> list[Path]:
+    """The checkout's modules, and the user's own policies."""
+    return [*module_sources().values(), *own_policies()]
+
+
+def build_directory(kernel: Kernel, source: Path) -> Path:
+    """Where a module is built. Policies elsewhere may have the name of one of ours."""
+    if source.parent in (paths.POLICIES, paths.GUEST_MODULES):
+        return kernel.modules / source.name
+    digest = hashlib.sha256(str(source).encode()).hexdigest()[:12]
+    return kernel.modules / f"{source.name}-{digest}"
+
+
+def module_file(kernel: Kernel, module: str | Path) -> Path:
+    """Of a module of the checkout by its name, of any other by its directory."""
+    source = module if isinstance(module, Path) else module_sources().get(module)
+    path = build_directory(kernel, source) / f"{source.name}.ko" if source else None
+    if path is None or not path.exists():
+        known = ", ".join(module_sources()) or "none yet"
+        raise SaakmError(
+            f"there is no module '{module}' for the {kernel.config} kernel",
+            f"{path or 'its directory'} does not exist; the checkout has: {known}",
+            f"saakm build --config {kernel.config}, or check the name; obj-m in Kbuild must be "
+            "named as the directory",
+        )
+    return path
+
+
+def _inputs(kernel: Kernel, source: Path) -> str:
+    files = (f for f in source.rglob("*") if f.is_file())
+    return hash_files(files, source, kernel.inputs)
+
+
+def _is_fresh(kernel: Kernel, source: Path) -> bool:
+    copy = build_directory(kernel, source)
+    return is_fresh(copy / "saakm.stamp", _inputs(kernel, source), copy / f"{source.name}.ko")
+
+
+def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
+    copy, inputs = build_directory(kernel, source), _inputs(kernel, source)
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(source, copy)
+    run_logged(
+        [*make_command(kernel.build, jobs=jobs), f"M={copy}", "modules"],
+        copy.with_name(f"{copy.name}.log"),
+        f"building the module {source.name}",
+        env=environment(),
+    )
+    module = copy / f"{source.name}.ko"
+    if module.exists():  # else Kbuild names it otherwise, which module_file() says
+        write_stamp(copy / "saakm.stamp", inputs, module)
+
+
+def build_saakmctl() -> Path:
+    """The program's path."""
+    program = paths.CARGO / "release" / "saakmctl"
+    files = [f for f in paths.SAAKMCTL.rglob("*") if f.is_file() and "target" not in f.parts]
+    inputs, stamp = hash_files(files, paths.SAAKMCTL), paths.CARGO / "saakm.stamp"
+    with locked(paths.CARGO / "lock"):
+        if is_fresh(stamp, inputs, program):
+            return program
+        # Cargo looks only whether they exist; they are one file under two names.
+        for file in (program, *(program.parent / "deps").glob("saakmctl-*")):
+            file.unlink(missing_ok=True)
+        with meter("building saakmctl"):
+            run_logged(
+                ["cargo", "build", "--release", "--locked"],
+                paths.LOGS / "saakmctl.log",
+                "building saakmctl",
+                env={"CARGO_TARGET_DIR": str(paths.CARGO)},
+                cwd=paths.SAAKMCTL,
+            )
+        write_stamp(stamp, inputs, program)
+    return program

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the schedulers that SaaKM is compared with."""
+
+import os
+from pathlib import Path
+
+from ..base import cache, paths
+from ..base.files import is_whole, write_stamp
+from ..base.locks import locked
+from ..base.process import run_logged
+from . import crates
+from .kernel import hash_files
+
+SOURCES = paths.REPO / "peers"
+
+# Written here, each deciding as one of our policies does.
+OURS = ("scx_fifo", "scx_rr", "scx_steal", "scx_vtime")
+
+_RUST = (
+    "clang-19",
+    "libclang-19-dev",
+    "llvm-19",
+    "libelf-dev",
+    "zlib1g-dev",
+    "libbpf-dev",
+    "libseccomp-dev",
+    "libcap-dev",
+    "pkg-config",
+    "protobuf-compiler",
+)
+_CLANG = (("BPF_CLANG", "clang-19"),)
+# The newest that load into 6.12 as they are.
+CRATES = {
+    name: crates.Crate(name, version, packages=_RUST, environment=_CLANG)
+    for name, version in (
+        ("scx_bpfland", "1.1.4"),
+        ("scx_lavd", "1.0.11"),
+        ("scx_rustland", "1.1.4"),
+    )
+}
+
+
+def build(name: str) -> Path:
+    """The program of a sched_ext scheduler: one of ours, or one from crates.io."""
+    return crates.build(CRATES[name]) if name in CRATES else _build_ours(name)
+
+
+def _build_ours(name: str) -> Path:
+    """peers/NAME.bpf.c, once for each content."""
+    files = [SOURCES / file for file in ("Makefile", "load.c", "scx.bpf.h", f"{name}.bpf.c")]
+    out = paths.CACHE / "peers" / f"{name}-{hash_files(files, SOURCES)[:16]}"
+    if (out / name).exists() and not os.access(out, os.W_OK):
+        return out / name  # in a guest, which sees the host's files and cannot lock them
+    cache.make(out)
+    stamp = out / "saakm.stamp"
+    with locked(out / "lock"):
+        if not is_whole(stamp, out / name):
+            for file in (name, f"{name}.bpf.o"):
+                (out / file).unlink(missing_ok=True)
+            command = ["make", "-s", "-C", str(SOURCES), f"NAME={name}", f"OUT={out}"]
+            run_logged(command, paths.LOGS / f"{name}.log", f"building {name}")
+            write_stamp(stamp, out.name, out / name)
+    return out / name

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs workloads in a guest."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ...base import cache
+from ...base.procfs import parse_ejected
+from ...build.kernel import Kernel, build_kernel
+from ...build.modules import build_modules, build_saakmctl, module_file
+from ...vm.command import package_in_guest
+from ...vm.exchange import new_exchange
+from ...vm.guest import Guest, Result
+from ...vm.options import VmOptions
+from ..cost.target import find_target
+from .schedulers import hash_of
+from .script import TRACE
+
+_EJECTED = "cat /proc/saakm/ejected 2>/dev/null"
+_USUAL_TOPOLOGY = "1s4c"
+
+
+class InGuest:
+    """boot() starts a fresh one, also after a guest that died."""
+
+    saakmctl = "saakmctl"
+    trace_there = f"/run/saakm/{TRACE}"
+
+    def __init__(self, vm: VmOptions, policies: Iterable[str], patches_code: bool):
+        """`patches_code`: sched_ext will come and go while the CPUs are busy."""
+        cache.refuse_hidden()
+        self.built = _build(vm.config)
+        self.kernel = hash_of(self.built.vmlinux)
+        self._vm, self._patches_code = vm, patches_code
+        # Whoever edits a policy meanwhile must not change what is measured. Not in /tmp,
+        # which the guest has of its own.
+        copies = new_exchange()
+        self._modules = [
+            str(shutil.copy(module_file(self.built, name), copies)) for name in policies
+        ]
+        self._memory = vm.memory
+        self._guest: Guest | None = None
+        self._new()  # refuses what cannot be booted, before anything is installed
+
+    def need(self, memory: str) -> None:
+        """For the next boot; what the user asked for goes first."""
+        self._memory = self._vm.memory or memory or None
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """Its shape: figures of another shape cannot be compared."""
+        guest = self._new()
+        shape = guest.machine
+        return {
+            "on": "guest",
+            "cpus": shape.topology.cpus,
+            "accel": shape.accel,
+            "topology": self._vm.guest_arguments().get("topology", _USUAL_TOPOLOGY),
+            "memory": shape.memory,
+            "deterministic": shape.deterministic,
+            "append": list(shape.append),
+        }
+
+    @property
+    def instructions(self) -> int:
+        return self._running.instructions
+
+    @property
+    def running(self) -> bool:
+        return self._guest is not None and self._guest.alive
+
+    def boot(self) -> None:
+        self.close()
+        self._guest = self._new().start()
+        for module in self._modules:
+            self._guest.run(f"insmod {shlex.quote(module)}").check()
+
+    def close(self) -> None:
+        if self._guest:
+            self._guest.close()
+        self._guest = None
+
+    def run(self, script: str, timeout: float) -> Result:
+        return self._running.run(script, timeout)
+
+    @property
+    def python_path(self) -> str:
+        return str(package_in_guest(self._running.exchange).parent)
+
+    @property
+    def trace_here(self) -> Path:
+        return self._running.exchange / TRACE
+
+    def ejected(self) -> list[dict[str, str]]:
+        return parse_ejected(self._running.run(_EJECTED).stdout)
+
+    def said(self) -> str:
+        """What the kernel has said so far."""
+        return self._guest.console() if self._guest else ""
+
+    @property
+    def _running(self) -> Guest:
+        assert self._guest, "boot() comes first"
+        return self._guest
+
+    def _new(self) -> Guest:
+        arguments = self._vm.guest_arguments() | {"memory": self._memory}
+        return Guest(**arguments, kernel=self.built, patches_code=self._patches_code)
+
+
+def _build(config: str) -> Kernel:
+    # As for saakm cost, SAAKM_TEST_KERNEL names a build directory to take instead.
+    given = os.environ.get("SAAKM_TEST_KERNEL") or config == "base"
+    built = find_target().built if given else build_kernel(config)
+    build_modules(built)
+    build_saakmctl()
+    return built

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The Debian packages of workloads: installed when they are wanted, not before."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from ...base import paths
+from ...base.errors import SaakmError
+from ...base.process import run_logged
+from ...base.progress import meter
+
+
+def missing(packages: Iterable[str]) -> list[str]:
+    wanted = list(dict.fromkeys(packages))
+    if not wanted or not shutil.which("dpkg-query"):
+        return []
+    query = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *wanted]
+    done = subprocess.run(query, capture_output=True, text=True)
+    there = {line.split()[0] for line in done.stdout.splitlines() if line.endswith(" installed")}
+    return [name for name in wanted if name not in there]
+
+
+def ensure(packages: Iterable[str]) -> None:
+    """Installs what is missing if we are root, and says so; else says how."""
+    names = missing(packages)
+    if not names:
+        return
+    if os.geteuid() != 0:
+        raise SaakmError(
+            f"packages are missing: {', '.join(names)}",
+            "installing them needs root",
+            f"sudo apt-get install {' '.join(names)}",
+        )
+    print(f"saakm: installing missing packages: {' '.join(names)}", file=sys.stderr)
+    # As if in single-user mode, where Debian starts no servers: nobody asked for them here.
+    environment = {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    log = paths.LOGS / "apt.log"
+    with meter("installing packages"):
+        run_logged(["apt-get", "update", "-q"], log, "apt-get update", environment)
+        install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *names]
+        run_logged(install, log, "installing packages", environment, append=True)

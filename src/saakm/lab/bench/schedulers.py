@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What applications are run under, and how a command gets there."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...base import paths
+from ...base.errors import SaakmError
+from ...build import peers
+from ...build.kernel import hash_files
+from ...build.policies import policies
+
+EEVDF = "eevdf"
+DEFAULT = "eevdf,scx_fifo,fifo"
+# As sched_getscheduler() says.
+_FAIR, _EXT, _SAAKM = 0, 7, 8
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    name: str
+    prefix: tuple[str, ...]  # of a command
+    number: int  # what its threads see as their class
+    build: str  # figures of another version are another scheduler's
+
+    @property
+    def is_policy(self) -> bool:
+        return self.number == _SAAKM
+
+
+def known() -> list[str]:
+    return [EEVDF, *peers.OURS, *policies()]
+
+
+def chosen_names(text: str) -> list[str]:
+    names = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    for name in names:
+        if name not in known():
+            raise SaakmError(
+                f"there is no scheduler '{name}' to run applications under",
+                f"there are {', '.join(known())}",
+                "saakm bench --schedulers NAME[,NAME]; the first is compared with",
+            )
+    return names or chosen_names(DEFAULT)
+
+
+def find(name: str, saakmctl: str = "saakmctl") -> Scheduler:
+    """Builds a peer that is not built yet. `saakmctl`: where the commands run."""
+    if name == EEVDF:
+        return Scheduler(name, (), _FAIR, "")
+    if name in peers.OURS:
+        program = peers.build(name)
+        # For the workload's threads alone, as policies are.
+        return Scheduler(name, (str(program), "-p"), _EXT, program.parent.name)
+    return Scheduler(name, (saakmctl, "exec", name, "--"), _SAAKM, _of_sources(name))
+
+
+def _of_sources(policy: str) -> str:
+    directory = paths.POLICIES / policy
+    files = (
+        file
+        for file in directory.rglob("*")
+        if file.suffix in (".c", ".h") or file.name == "Kbuild"
+    )
+    return hash_files(files, directory)[:12]
+
+
+def hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:12]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots a guest for a trial. The same trial of the same policy is the same to the instruction."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...base import paths
+from ...base.errors import GuestDied, GuestHung, SaakmError
+from ...build.kernel import Kernel, build_kernel
+from ...build.modules import build_modules, build_saakmctl
+from ...vm import appliance as initramfs
+from ...vm import qmp as monitor
+from ...vm.exchange import drop_exchange, new_exchange
+from ...vm.running import announce, hold
+from ...vm.topology import parse_topology
+from .checks import CHECKS, parse_promises
+from .evaluate import Finding, evaluate
+from .plan import Trial
+
+# Of the host's; emulated by turns, and perhaps beside others.
+_SECONDS = {"base": 600, "debug": 1800, "kcsan": 1800}
+_MEMORY = {"base": 512, "debug": 1536, "kcsan": 1536}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A policy to be checked, with its module for each kernel."""
+
+    name: str
+    parameters: tuple[str, ...]
+    kernels: dict[str, Kernel]
+    files: Path  # copies: whoever edits the policy meanwhile edits it for the next time
+
+    def module(self, config: str) -> Path:
+        return self.files / config / f"{self.name}.ko"
+
+
+def prepare(source: Path, parameters: list[str], configs: set[str], files: Path) -> Subject:
+    """Builds what is needed: kernels, the module, the programs. Modules are copied to `files`."""
+    for parameter in parameters:
+        if "=" not in parameter or set(parameter) & set(", \"'"):
+            raise SaakmError(
+                f"'{parameter}' is no parameter",
+                "it is not of the form NAME=VALUE, without blanks, commas and quotes",
+                "for example --param slice_us=2000",
+            )
+    kernels = {config: build_kernel(config) for config in sorted(configs)}
+    for config, kernel in kernels.items():
+        (files / config).mkdir()
+        for module in build_modules(kernel, sources=[source, paths.ORACLE]):
+            shutil.copy(module, files / config)
+    build_saakmctl()
+    return Subject(source.name, tuple(parameters), kernels, files)
+
+
+def promises(module: Path) -> list[str]:
+    """What the policy's MODULE_INFO(saakm_promises, ...) says."""
+    done = subprocess.run(
+        ["modinfo", "-F", "saakm_promises", str(module)], capture_output=True, text=True, check=True
+    )
+    return parse_promises(done.stdout.replace("\n", ","), module.stem)
+
+
+def machine(subject: Subject, trial: Trial) -> initramfs.Machine:
+    module = subject.module(trial.config)
+    files = {module.name: module, "oracle.ko": module.with_name("oracle.ko")}
+    files |= initramfs.with_libraries(paths.CARGO / "release" / "saakmctl")
+    words = ["norandmaps", "oops=panic", f"policy={subject.name}", f"check={trial.check}"]
+    words += [f"seed={trial.seed}", f"scale={trial.scale}", CHECKS[trial.check].append]
+    if subject.parameters:
+        words.append(f"parameters={','.join(subject.parameters)}")
+    return initramfs.Machine(
+        subject.kernels[trial.config].vmlinux, initramfs.compile_static(paths.GUEST_FILES / "check"), files,
+        " ".join(words), seed=trial.seed, memory=_MEMORY[trial.config],
+        topology=parse_topology(trial.topology),
+    )  # fmt: skip
+
+
+def run(subject: Subject, trial: Trial) -> Finding:
+    return _find(subject, trial)
+
+
+def debug(subject: Subject, trial: Trial) -> Finding:
+    """The same once more; it stands still until gdb has come, whose stops may shift it a little."""
+    kernel, exchange = subject.kernels[trial.config], new_exchange()
+    try:
+        announce(exchange, kernel.config, kernel.build)
+        hold(exchange)
+        return _find(subject, trial, options=[*monitor.options(exchange), "-S"], directory=exchange)
+    finally:
+        drop_exchange(exchange)
+
+
+def _find(subject: Subject, trial: Trial, **how: Any) -> Finding:
+    try:
+        console = initramfs.run(machine(subject, trial), timeout=_SECONDS[trial.config], **how)
+    except GuestDied as error:
+        return Finding("failed", failures=["the kernel died"], kernel=error.tail)
+    except GuestHung as error:
+        words = f"the guest hangs: no end within {_SECONDS[trial.config]} s of the host's"
+        return Finding("failed", failures=[words], kernel=error.tail)
+    return evaluate(trial.check, console)
+
+
+def run_all(
+    subject: Subject, trials: list[Trial], jobs: int, on_end: Callable[[Trial, Finding], None]
+) -> None:
+    """`on_end` hears of each as it ends. Guests that are alike take one CPU of the host's each."""
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = {pool.submit(run, subject, trial): trial for trial in trials}
+        try:
+            for future in as_completed(futures):
+                on_end(futures[future], future.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            initramfs.end_all()
+            raise

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures of an earlier day in a file, and what has got dearer since."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...base.errors import SaakmError
+from .measure import Conditions, Row, as_json
+
+FLOOR = "sched_fifo"
+# Of counts, for one identity: kernel, compiler, QEMU.
+TOLERANCE = 0.01
+# By how much builds of one kernel differ, down to the number in their banner: in what lives long,
+# where memory lies; and in whom fair threads wake all at once, where each instruction of timing counts.
+NOISE = {"fork": 0.02, "exec": 0.02, "migration": 0.06, "crowd": 0.04}
+# Of ratios to SCHED_FIFO's counts of the same run. Under QEMU 10.0.2 instead of 7.2.22 those of six
+# schedulers moved by at most 0.12 % (pipe, pipe2, futex, eventfd, yield, newidle), 0.25 (tick, sleep),
+# 0.6 (fork, exec), 1.0 (setattr), 2.5 (crowd), 7.1 (migration); counts, by up to 11.5 % (fork).
+# Between builds and boots both parts of a ratio move: fork's by 1.1 %, crowd's by 2.8 % so far.
+RATIO_TOLERANCE = 0.01
+RATIO_NOISE = {"fork": 0.03, "exec": 0.03, "setattr": 0.02, "migration": 0.10, "crowd": 0.05}
+# Of another kernel's or compiler's: from -Os to -O2 EEVDF's pipe moved by 2.6 %, in counts by 18.
+REBUILT_TOLERANCE = 0.05
+_BUILD = ("kernel", "compiler")
+
+
+@dataclass(frozen=True)
+class Baseline:
+    identity: dict[str, str]  # of the kernel
+    rows: list[Row]
+
+    @property
+    def schedulers(self) -> list[str]:
+        return list(dict.fromkeys(row.scheduler for row in self.rows))
+
+    @property
+    def operations(self) -> list[str]:
+        return list(dict.fromkeys(row.operation for row in self.rows))
+
+    @property
+    def seeds(self) -> list[int]:
+        return self.rows[0].seeds
+
+    @property
+    def floor(self) -> dict[str, float]:
+        return _floor(self.rows)
+
+    @property
+    def conditions(self) -> Conditions:
+        """Of all its rows: a file is written by one run."""
+        row = self.rows[0]
+        besides = [name for name in row.loaded if name != row.scheduler]
+        return Conditions(
+            row.cpus, row.runnable, row.switches, tuple(besides), row.scale, row.bystanders
+        )
+
+
+@dataclass(frozen=True)
+class Change:
+    """Of a count, or of its ratio to SCHED_FIFO's count of the same run."""
+
+    scheduler: str
+    operation: str
+    before: float
+    now: float
+    allowed: float
+    is_ratio: bool = False
+
+    @property
+    def part(self) -> float:
+        return round(self.now / self.before - 1, 6)
+
+    @property
+    def is_dearer(self) -> bool:
+        return self.part > self.allowed
+
+    def text(self, figure: float) -> str:
+        return f"{figure:.3f}" if self.is_ratio else f"{figure:,.0f}"
+
+
+def write(path: Path, identity: dict[str, str], rows: list[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**identity, "rows": as_json(rows)}, indent=1) + "\n")
+
+
+def read(path: Path) -> Baseline:
+    try:
+        content = json.loads(path.read_text())
+        rows = [Row(**row) for row in content.pop("rows")]
+        if not rows:
+            raise ValueError("it has no rows")
+    except OSError as error:
+        raise SaakmError(f"there is no baseline {path}", str(error), _renew(path)) from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise SaakmError(f"{path} is not a baseline", f"{error}", _renew(path)) from error
+    return Baseline(content, rows)
+
+
+def difference(baseline: Baseline, identity: dict[str, str]) -> str:
+    """Why counts of here cannot be compared with the file's; empty if they can."""
+    was = baseline.identity
+    differing = [
+        f"its {name} was {was.get(name, 'not noted')}, this one's is {identity.get(name)}"
+        for name in was | identity
+        if identity.get(name) != was.get(name)
+    ]
+    return "; ".join(differing)
+
+
+def refuse_without_floor(
+    path: Path, baseline: Baseline, operations: list[str], reason: str
+) -> None:
+    if lacking := [name for name in operations if name not in baseline.floor]:
+        schedulers = dict.fromkeys([FLOOR, *baseline.schedulers])
+        raise SaakmError(
+            f"{path} cannot be compared with",
+            f"{reason}; ratios to {FLOOR}'s could be, and it has none of {', '.join(lacking)}",
+            f"{_renew(path)} --schedulers {','.join(schedulers)}",
+        )
+
+
+def changes(baseline: Baseline, rows: list[Row]) -> list[Change]:
+    """Of counts."""
+    before = {row.key: row.instructions for row in baseline.rows}
+    return [
+        Change(
+            row.scheduler,
+            row.operation,
+            before[row.key],
+            row.instructions,
+            NOISE.get(row.operation, TOLERANCE),
+        )
+        for row in rows
+        if row.key in before
+    ]
+
+
+def ratio_changes(baseline: Baseline, rows: list[Row], identity: dict[str, str]) -> list[Change]:
+    """Of ratios to SCHED_FIFO's counts, where both have some. What all share is not seen."""
+    was, now = baseline.floor, _floor(rows)
+    rebuilt = any(identity.get(name) != baseline.identity.get(name) for name in _BUILD)
+    least = REBUILT_TOLERANCE if rebuilt else RATIO_TOLERANCE
+    return [
+        Change(
+            count.scheduler,
+            count.operation,
+            count.before / was[count.operation],
+            count.now / now[count.operation],
+            max(least, RATIO_NOISE.get(count.operation, 0)),
+            is_ratio=True,
+        )
+        for count in changes(baseline, rows)
+        if count.scheduler != FLOOR and count.operation in was and count.operation in now
+    ]
+
+
+def _floor(rows: list[Row]) -> dict[str, float]:
+    """By operation; all of them are of one run."""
+    return {row.operation: row.instructions for row in rows if row.scheduler == FLOOR}
+
+
+def refuse_incomparable(found: list[Change]) -> None:
+    if not found:
+        raise SaakmError(
+            "nothing can be compared with the baseline",
+            "it has none of the operations, schedulers and conditions of this run",
+            "leave out --op, --schedulers and --cpus: the file says what to measure",
+        )
+
+
+def refuse_dearer(path: Path, found: list[Change]) -> None:
+    dearer = [change for change in found if change.is_dearer]
+    if dearer:
+        raise SaakmError(
+            f"{len(dearer)} of {len(found)} figures got dearer than they may",
+            "; ".join(_tell(change) for change in dearer),
+            f"see where: saakm cost --where --op OPERATION --schedulers NAME; "
+            f"or, if it has to be: {_renew(path)}",
+        )
+
+
+def _tell(c: Change) -> str:
+    unit = f" of {FLOOR}'s" if c.is_ratio else ""
+    return (
+        f"{c.scheduler} {c.operation}: {c.text(c.before)}{unit}, now {c.text(c.now)} "
+        f"({c.part:+.2%}, allowed {c.allowed:.0%})"
+    )
+
+
+def _renew(path: Path) -> str:
+    base = f"--baseline {path} " if path.exists() else ""
+    return f"saakm cost {base}--write-baseline {path}"

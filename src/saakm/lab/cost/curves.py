@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures along an axis: as a table, and as curves over a logarithmic scale."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from ...base import paths
+from .axes import AXES, axis_of
+from .measure import Row
+from .picture import canvas, save
+from .show import by_operation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLUMNS = 3
+
+
+def table_of(rows: list[Row]) -> tuple[list[int], dict[str, dict[int, float]]]:
+    """Of one operation: the values of the axis, and each scheduler's figures."""
+    value = AXES[axis_of(rows)].value
+    figures: dict[str, dict[int, float]] = {}
+    for row in rows:
+        figures.setdefault(row.scheduler, {})[value(row)] = row.instructions
+    return sorted({value(row) for row in rows}), figures
+
+
+def label(scheduler: str) -> str:
+    """With what a policy keeps its threads in."""
+    code = "".join(file.read_text() for file in (paths.POLICIES / scheduler).glob("*.c"))
+    queues = sorted(set(re.findall(r"\bSAAKM_RQ_([A-Z]+)\b", code)))
+    return f"{scheduler} ({', '.join(queues)})" if queues else scheduler
+
+
+def show(rows: list[Row], console: Console) -> None:
+    for name, group in by_operation(rows).items():
+        if not axis_of(group):
+            continue
+        values, figures = table_of(group)
+        table = Table(
+            title=f"{name}: instructions by {AXES[axis_of(group)].what}", title_justify="left"
+        )
+        table.add_column("scheduler", no_wrap=True)
+        for value in values:
+            table.add_column(f"{value:,}", justify="right", no_wrap=True)
+        for scheduler, points in figures.items():
+            table.add_row(
+                label(scheduler), *(f"{points[v]:,.0f}" if v in points else "" for v in values)
+            )
+        console.print(table)
+
+
+def draw(rows: list[Row], paths: list[Path]) -> None:
+    axis = AXES[axis_of(rows)]
+    groups = {name: group for name, group in by_operation(rows).items() if axis_of(group)}
+    figure, panels = canvas(len(groups), _COLUMNS, (4.8, 3.8))
+    names = list(dict.fromkeys(row.scheduler for row in rows))
+    for panel, (name, group) in zip(panels, groups.items()):
+        _panel(panel, name, group, names)
+    handles = {str(line.get_label()): line for panel in panels for line in panel.get_lines()}
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=min(len(handles), 6),
+        frameon=False,
+        fontsize=9,
+    )
+    figure.suptitle(f"instructions an operation, by {axis.what}")
+    save(figure, paths)
+
+
+def _panel(panel: "Axes", name: str, group: list[Row], names: list[str]) -> None:
+    values, figures = table_of(group)
+    for scheduler, points in figures.items():
+        # The same colour in every panel.
+        panel.plot(
+            list(points),
+            list(points.values()),
+            marker="o",
+            markersize=4,
+            color=f"C{names.index(scheduler)}",
+            label=label(scheduler),
+        )
+    panel.set_xscale("log", base=10 if values[-1] > 100 else 2)
+    panel.set_xticks(values, [f"{value:,}" for value in values], fontsize=8)
+    panel.minorticks_off()
+    top = max(max(points.values()) for points in figures.values())
+    low = min(min(points.values()) for points in figures.values())
+    # From zero, as bars; a curve that leaves the others behind by far needs the logarithm.
+    if top > 5 * low:
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(0, top * 1.1)
+    panel.set_title(name, loc="left", fontsize=10)
+    panel.grid(alpha=0.3)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)

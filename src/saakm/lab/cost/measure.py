@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots a guest for each scheduler and seed, and collects what it says."""
+
+import re
+import statistics
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ...base import paths
+from ...base.errors import SaakmError
+from ...build import peers
+from ...vm import appliance as initramfs
+from .operations import CLASSES
+from .target import Target, policy_files
+
+_RESULT = re.compile(r"^RESULT (\w+) ([\d.]+) (\d+)\s*$", re.M)
+_ERROR = re.compile(r"^ERROR (.*)", re.M)
+# Of the host's, for an operation on a machine that does much else.
+_SECONDS = 180
+_BOOT_SECONDS = 300
+_SECONDS_PER_CPU = 20
+_SECONDS_PER_THREAD = 0.1
+# BPF programs of thousands of lines, verified under emulation.
+_LOAD_SECONDS = 900
+# What a large one and its maps take.
+_PEER_MIB = 1536
+# A thread's stack, its kernel stack and what the kernel knows of it.
+_KIB_PER_THREAD = 64
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under which figures can be compared."""
+
+    cpus: int = 1
+    runnable: int = 0
+    switches: bool = False
+    besides: tuple[str, ...] = ()  # policies that are loaded and have no threads
+    scale: int = 100  # per cent of the usual rounds
+    bystanders: int = 0  # more such policies, all alike
+
+
+@dataclass(frozen=True)
+class Row:
+    """Instructions of an operation under a scheduler: the mean of some seeds."""
+
+    scheduler: str
+    operation: str
+    instructions: float
+    spread: float  # between the seeds, as a part of their mean
+    cpus: int
+    seeds: list[int]
+    values: list[float]  # of each seed
+    loaded: list[str] = field(default_factory=list)
+    runnable: int = 0
+    switches: bool = False
+    scale: int = 100
+    bystanders: int = 0
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two rows have in common that can be compared."""
+        return (
+            self.scheduler,
+            self.operation,
+            self.cpus,
+            tuple(self.loaded),
+            self.runnable,
+            self.switches,
+            self.scale,
+            self.bystanders,
+        )
+
+
+def as_json(rows: list[Row]) -> list[dict[str, Any]]:
+    return [asdict(row) for row in rows]
+
+
+def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
+    besides = list(conditions.besides)
+    own = scheduler not in (*CLASSES, *peers.OURS, *peers.CRATES, *besides)
+    return besides + ([scheduler] if own else [])
+
+
+def machine(
+    target: Target, scheduler: str, operations: list[str], conditions: Conditions
+) -> initramfs.Machine:
+    first = [paths.BYSTANDERS.name] if conditions.bystanders else []
+    if scheduler in peers.CRATES:
+        _refuse_kernel(target, scheduler)
+    files = policy_files(target, first + loaded_policies(scheduler, conditions))
+    # Where a process lies in memory decides how often it faults.
+    words = ["norandmaps", f"scheduler={scheduler}", f"operations={','.join(operations)}"]
+    words.append(f"scale={conditions.scale}")
+    if files:
+        words.append("modules=" + ",".join(file.name for file in files))
+    if conditions.runnable:
+        words.append(f"runnable={conditions.runnable}")
+    if conditions.bystanders:
+        words.append(f"bystanders={conditions.bystanders}")
+    if conditions.switches:
+        words.append("switches=1")
+    places = {file.name: file for file in files}
+    if scheduler in (*peers.OURS, *peers.CRATES):
+        places |= initramfs.with_libraries(peers.build(scheduler))
+    program = initramfs.compile_static(paths.GUEST_FILES / "cost")
+    memory = 512 + conditions.runnable * _KIB_PER_THREAD // 1024
+    memory += _PEER_MIB if scheduler in peers.CRATES else 0
+    return initramfs.Machine(
+        target.vmlinux, program, places, " ".join(words), cpus=conditions.cpus, memory=memory
+    )
+
+
+def _refuse_kernel(target: Target, scheduler: str) -> None:
+    config = target.built.build / ".config"
+    if config.exists() and "CONFIG_KALLSYMS_ALL=y" not in config.read_text():
+        raise SaakmError(
+            f"{scheduler} cannot be loaded into this kernel",
+            "it asks for variables of the kernel by name (sd_llc_id)",
+            "build the kernel with CONFIG_KALLSYMS_ALL=y: linux/configs/base.config",
+        )
+
+
+def time_limit(scheduler: str, operations: list[str], conditions: Conditions) -> float:
+    boot = _BOOT_SECONDS + _SECONDS_PER_CPU * conditions.cpus
+    load = _LOAD_SECONDS if scheduler in peers.CRATES else 0
+    threads = conditions.runnable * _SECONDS_PER_THREAD
+    return boot + load + (_SECONDS + threads) * len(operations)
+
+
+def measure(
+    target: Target,
+    scheduler: str,
+    operations: list[str],
+    conditions: Conditions,
+    seeds: list[int],
+    on_result: Callable[[], None] = lambda: None,
+) -> list[Row]:
+    """A row for each operation; `on_result` hears of each figure as it comes."""
+    guest = machine(target, scheduler, operations, conditions)
+
+    def listen(line: str) -> None:
+        if _RESULT.match(line):
+            on_result()
+
+    runs = []
+    for seed in seeds:
+        text = initramfs.run(
+            replace(guest, seed=seed), listen, time_limit(scheduler, operations, conditions)
+        )
+        runs.append(results(scheduler, operations, text))
+    return [
+        _row(scheduler, name, conditions, seeds, [run[name] for run in runs]) for name in operations
+    ]
+
+
+def results(scheduler: str, operations: list[str], text: str) -> dict[str, float]:
+    """Of each operation, from the guest's console."""
+    found = {name: float(value) for name, value, _ in _RESULT.findall(text)}
+    missing = [name for name in operations if name not in found]
+    said = _ERROR.search(text)
+    if missing or said:
+        raise SaakmError(
+            f"{scheduler} could not be measured: {', '.join(missing) or 'its figures are not valid'}",
+            f"{said[1].strip() if said else 'the guest printed no result'}; "
+            f"the end of its console:\n{text[-1000:]}",
+            f"try it by hand: saakm run {scheduler} -- true",
+        )
+    return found
+
+
+def counted(operation: str, text: str) -> int:
+    """How many operations that were."""
+    return next(int(count) for name, _, count in _RESULT.findall(text) if name == operation)
+
+
+def _row(
+    scheduler: str, operation: str, conditions: Conditions, seeds: list[int], values: list[float]
+) -> Row:
+    mean = statistics.fmean(values)
+    spread = (max(values) - min(values)) / mean
+    return Row(
+        scheduler,
+        operation,
+        round(mean, 2),
+        round(spread, 6),
+        conditions.cpus,
+        seeds,
+        values,
+        loaded_policies(scheduler, conditions),
+        conditions.runnable,
+        conditions.switches,
+        conditions.scale,
+        conditions.bystanders,
+    )

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is measured. The code of each operation is in guest/cost."""
+
+from dataclasses import dataclass
+
+from ...base.errors import SaakmError
+from ...build import peers
+from ...build.policies import policies
+
+# These need no module of ours.
+CLASSES = ("eevdf", "sched_fifo")
+# These never elect a thread of low priority while one of higher priority is runnable.
+STRICT = ("sched_fifo", "prio")
+
+
+@dataclass(frozen=True)
+class Operation:
+    what: str
+    cpus: int = 1  # at least
+    runnable: bool = False  # says something with more runnable threads
+    strict: bool = False  # does so under STRICT alone: elsewhere their work would be counted
+
+
+# In the order in which a guest runs them.
+OPERATIONS = {
+    "pipe": Operation(
+        "round trip through two pipes between processes on one CPU: two wakeups, two switches",
+        runnable=True,
+        strict=True,
+    ),
+    "pipe2": Operation("the same between two CPUs, instructions of both", cpus=2),
+    "futex": Operation("round trip through two futexes between threads on one CPU"),
+    "eventfd": Operation("round trip through two eventfds between processes on one CPU"),
+    "yield": Operation("sched_yield() between two threads, or more with --runnable", runnable=True),
+    "sleep": Operation(
+        "a sleep until a timer on an otherwise idle CPU: "
+        "block, go idle, wake up, less the idling itself"
+    ),
+    "newidle": Operation("the part of it until the CPU is idle: block, find nothing to run"),
+    "tick": Operation("a timer tick that interrupts a running thread"),
+    "fork": Operation("fork, exit and wait; each byte of a copied page counts as an instruction"),
+    "exec": Operation("a static program replaces itself, including its start"),
+    "setattr": Operation(
+        "sched_setattr() out of the scheduler and in again; "
+        "EEVDF and sched_ext: to another policy of the same class and back"
+    ),
+    "migration": Operation("sched_setaffinity() to the other CPU and back", cpus=2),
+    "crowd": Operation(
+        "two threads, or more with --runnable, wake up all at once: "
+        "for each a wakeup, a switch and a block",
+        runnable=True,
+    ),
+}
+
+
+def chosen_operations(text: str, cpus: int) -> list[str]:
+    """Of a comma list; all that the machine has CPUs for when it is empty."""
+    if not text:
+        return [name for name, operation in OPERATIONS.items() if operation.cpus <= cpus]
+    names = _words(text)
+    for name in names:
+        if name not in OPERATIONS:
+            raise SaakmError(
+                f"there is no operation '{name}'",
+                f"there are {', '.join(OPERATIONS)}",
+                "saakm cost --op NAME[,NAME]",
+            )
+        if OPERATIONS[name].cpus > cpus:
+            raise SaakmError(
+                f"{name} cannot be measured on {cpus} CPU",
+                f"it needs {OPERATIONS[name].cpus} CPUs",
+                f"add --cpus {OPERATIONS[name].cpus}",
+            )
+    return [name for name in OPERATIONS if name in names]
+
+
+def chosen_schedulers(text: str, patched: bool) -> list[str]:
+    """Of a comma list; all that are at hand when it is empty."""
+    ours = [*CLASSES, "scx_fifo", *policies()] if patched else list(CLASSES)
+    known = [*dict.fromkeys([*ours, *peers.OURS, *peers.CRATES])]
+    names = _words(text) or ours
+    for name in names:
+        if name not in known:
+            raise SaakmError(
+                f"there is no scheduler '{name}' to measure",
+                f"there are {', '.join(known)}",
+                "saakm cost --schedulers NAME[,NAME]",
+            )
+    return names
+
+
+def refuse_runnable(operations: list[str], schedulers: list[str]) -> None:
+    """More runnable threads must not run in between, unless that is the operation."""
+    for name in operations:
+        if not can_be_crowded(name, schedulers):
+            raise SaakmError(
+                f"--runnable says nothing about {name}",
+                "a scheduler may let the other threads run in between, and their work would be "
+                f"counted ({', '.join(STRICT)} do not: pipe can be measured under these)",
+                "saakm cost --op yield,crowd --runnable N",
+            )
+
+
+def can_be_crowded(operation: str, schedulers: list[str]) -> bool:
+    kind = OPERATIONS[operation]
+    return kind.runnable and (not kind.strict or set(schedulers) <= set(STRICT))
+
+
+def _words(text: str) -> list[str]:
+    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A run that repeats to the bit, debugger or not: what it takes to see a rare failure twice.
+
+Reading the host's files takes a time that differs from run to run. Here all that
+the command needs is packed into the guest's memory beforehand.
+"""
+
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from ..base.errors import GuestDied, SaakmError
+from ..base.procfs import parse_ejected
+from ..base.progress import meter
+from ..build.kernel import build_kernel
+from ..build.modules import build_modules, build_saakmctl
+from . import appliance as initramfs
+from . import qmp as monitor
+from .exchange import drop_exchange, new_exchange
+from .options import VmOptions
+from .running import announce, hold
+from .symbolize import symbolize
+from .topology import megabytes, parse_topology
+
+HOW_TO_ATTACH = (
+    "saakm: the guest stands still; in another window:\n"
+    "         saakm gdb -ex 'break FUNCTION' -ex continue"
+)
+_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}
+# The console carries the command's output as well: these words are for us.
+_BEGINS = "saakm: the command begins"
+_ENDED = "saakm: the command ended with status "
+_EJECTED = "saakm: ejected: "
+_INIT = """#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin HOME=/tmp
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+mkdir /tmp; mount -t tmpfs tmpfs /tmp
+{load}echo "{begins}"
+{command}
+echo "{ended}$?"
+[ ! -e /proc/saakm/ejected ] || sed 's/^/{ejected}/' /proc/saakm/ejected
+poweroff -f
+"""
+
+
+def run_exactly(vm: VmOptions, policy: Path | None, command: list[str], gdb: bool) -> int:
+    """The command's exit status, or 1 if its policy was ejected."""
+    _refuse_what_is_decided(vm)
+    kernel = build_kernel(vm.config)
+    files = {"bin/busybox": Path("/bin/busybox"), **_program(command[0])}
+    words, load = ["/bin/" + Path(command[0]).name, *command[1:]], ""
+    if policy:
+        [module] = build_modules(kernel, sources=[policy])
+        files |= {"policy.ko": module, **_at("bin/saakmctl", build_saakmctl())}
+        load = "insmod /policy.ko\n"
+        words = ["saakmctl", "exec", policy.name, "--", *words]
+    exchange = new_exchange()
+    try:
+        announce(exchange, kernel.config, kernel.build)
+        with tempfile.NamedTemporaryFile("w", prefix="saakm-init-") as init:
+            script = {"begins": _BEGINS, "ended": _ENDED, "ejected": _EJECTED, "load": load}
+            init.write(_INIT.format(command=shlex.join(words), **script))
+            init.flush()
+            Path(init.name).chmod(0o755)
+            machine = _machine(vm, kernel.vmlinux, Path(init.name), files)
+            return _run(machine, exchange, vm.timeout, gdb)
+    except GuestDied as error:
+        error.tail = symbolize(error.tail, kernel, {policy.name: module} if policy else {})
+        raise
+    finally:
+        drop_exchange(exchange)
+
+
+def _refuse_what_is_decided(vm: VmOptions) -> None:
+    given = [f"--accel {vm.accel}"] if vm.accel != "auto" else []
+    given += ["--deterministic"] if vm.deterministic else []
+    if given:
+        raise SaakmError(
+            f"--exact and {' and '.join(given)} exclude each other",
+            "an exact run is always emulated, and its time is always counted in instructions",
+            f"leave out {' and '.join(given)}, or --exact",
+        )
+
+
+def _machine(vm: VmOptions, vmlinux: Path, init: Path, files: dict[str, Path]) -> initramfs.Machine:
+    memory = vm.memory or _MEMORY[vm.config]
+    shape = parse_topology(vm.guest_arguments().get("topology", "1s4c"))
+    append = " ".join(
+        ["tsc=reliable tsc_early_khz=1000000 no_timer_check oops=panic", *(vm.append or [])]
+    )
+    return initramfs.Machine(
+        vmlinux, init, files, append, seed=vm.seed, memory=megabytes(memory), topology=shape
+    )  # fmt: skip
+
+
+def _run(machine: initramfs.Machine, exchange: Path, timeout: float, gdb: bool) -> int:
+    options = monitor.options(exchange)
+    if gdb:
+        options.append("-S")
+        hold(exchange)
+        print(HOW_TO_ATTACH, file=sys.stderr)
+    with meter("running"):
+        text = initramfs.run(machine, _Output(), timeout, options, exchange).replace("\r", "")
+    status = re.search(rf"^{_ENDED}(\d+)$", text, re.M)
+    if not status:
+        raise SaakmError(
+            "the command has not ended", "the guest powered off before", "run it without --exact"
+        )
+    ejected = parse_ejected("\n".join(re.findall(rf"^{_EJECTED}(.*)$", text, re.M)))
+    for end in ejected:
+        print(f"saakm: policy '{end['name']}' was ejected ({end['kind']}) in {end['handler']}: "
+              f"{end['reason']}", file=sys.stderr)  # fmt: skip
+    return int(status[1]) or int(bool(ejected))
+
+
+class _Output:
+    """Shows what comes between the command's begin and end."""
+
+    def __init__(self) -> None:
+        self._on = False
+
+    def __call__(self, line: str) -> None:
+        if line.startswith(_ENDED):
+            self._on = False
+        elif self._on:
+            print(line.rstrip("\r"), flush=True)
+        elif line.startswith(_BEGINS):
+            self._on = True
+
+
+def _program(name: str) -> dict[str, Path]:
+    """It and its libraries, by their place in the guest. Busybox has the common small ones."""
+    found = shutil.which(name)
+    if not found:
+        raise SaakmError(f"there is no program '{name}'", "it is not in $PATH", "check its name")
+    path = Path(found).resolve()
+    if path.read_bytes()[:4] != b"\x7fELF":
+        raise SaakmError(
+            f"'{name}' cannot run with --exact",
+            "it is a script, and would need files of the host",
+            "name the program that it runs, or: sh -c '...' with busybox's programs",
+        )
+    return {} if path.name == "busybox" else _at(f"bin/{Path(name).name}", path)
+
+
+def _at(place: str, program: Path) -> dict[str, Path]:
+    return {place: program, **initramfs.libraries(program)}

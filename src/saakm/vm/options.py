@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The options that all commands share which boot a guest."""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from ..base.errors import SaakmError
+
+_PANEL = "Machine"
+
+
+def _option(*names: str, help: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=_PANEL, **more)
+
+
+def _some_seconds(value: float) -> float:
+    if not value > 0:  # nan neither
+        raise typer.BadParameter(f"{value:g} is not a number of seconds above 0")
+    return value
+
+
+@dataclass(frozen=True)
+class VmOptions:
+    """What the user asked of the machine."""
+
+    cpus: Annotated[int | None, _option("--cpus", help="Number of CPUs, on one socket.")] = None
+    topology: Annotated[
+        str | None,
+        _option(
+            "--topology", help="Machine: 1s4c, 2s4c2t (sockets, cores, threads), 1s2l4c (2 LLCs)."
+        ),
+    ] = None
+    memory: Annotated[str | None, _option("--memory", help="Size, as 1G or 512M.")] = None
+    deterministic: Annotated[
+        bool,
+        _option(
+            "--deterministic", help="Time is the number of executed instructions: measures cost."
+        ),
+    ] = False
+    seed: Annotated[
+        int, _option("--seed", help="Another seed, another run; it repeats with run --exact.")
+    ] = 1
+    accel: Annotated[
+        str,
+        _option(
+            "--accel",
+            help="auto, kvm, tcg (emulation), or tcg,thread=single: slower, and needed by what patches "
+            "much code under load (sched_ext, core scheduling) if QEMU is older than 8.1.",
+        ),
+    ] = "auto"
+    config: Annotated[
+        str,
+        _option("--config", help="Kernel: base (to measure), debug (to test), kcsan (data races)."),
+    ] = "base"
+    append: Annotated[
+        list[str] | None, _option("--append", help="A kernel argument; may be repeated.")
+    ] = None
+    timeout: Annotated[
+        float,
+        _option(
+            "--timeout",
+            help="Seconds after which a command counts as hung.",
+            callback=_some_seconds,
+        ),
+    ] = 300.0
+
+    def guest_arguments(self) -> dict[str, Any]:
+        """For Guest(...)."""
+        if self.cpus is not None and self.topology is not None:
+            raise SaakmError(
+                "--cpus and --topology exclude each other",
+                f"--topology {self.topology} already says how many CPUs there are",
+                "leave out one of them",
+            )
+        arguments = {
+            "config": self.config,
+            "memory": self.memory,
+            "append": self.append or (),
+            "deterministic": self.deterministic,
+            "accel": self.accel,
+            "seed": self.seed,
+        }
+        if self.cpus is not None or self.topology is not None:
+            arguments["topology"] = self.topology or f"1s{self.cpus}c"
+        return arguments
+
+
+def with_vm_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command these options; it takes them as one parameter, `vm`."""
+    return _with(inspect.signature(VmOptions).parameters, command)
+
+
+def with_machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same without --timeout: where the user, or each workload, says how long it takes."""
+    ours = dict(inspect.signature(VmOptions).parameters)
+    del ours["timeout"]
+    return _with(ours, command)
+
+
+def _with(ours: Mapping[str, inspect.Parameter], command: Callable[..., Any]) -> Callable[..., Any]:
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "vm"]
+
+    @functools.wraps(command)
+    def wrapper(**values: Any) -> Any:
+        vm = VmOptions(**{name: values.pop(name) for name in ours})
+        return command(vm=vm, **values)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shared = [p.replace(kind=keyword) for p in ours.values()]
+    signature = inspect.Signature([p.replace(kind=keyword) for p in own] + shared)
+    setattr(wrapper, "__signature__", signature)  # noqa: B010 - typeshed does not know it
+    return wrapper
