@@ -20,8 +20,9 @@ from saakm.base.process import run_logged, tail
 from saakm.base.progress import meter
 from saakm.lab.bench.packages import ensure
 from saakm.vm.accel import choose_accel
-from saakm.vm.command import Machine, emulation_arguments
-from saakm.vm.qemu import qemu_program
+from saakm.vm.command import bare_command, clock_arguments
+from saakm.vm.machine import Machine
+from saakm.vm.topology import flat_topology
 
 SUITE = "bookworm"
 # A minimal system, and what building modules takes.
@@ -114,15 +115,10 @@ class Debian:
 
     def _command(self) -> list[str]:
         kernel = max(self.root.glob("boot/vmlinuz-*"))
-        accel = choose_accel("auto", kernel)
-        machine = Machine(accel=accel)
-        arguments = ["root=root", "rootfstype=9p", "rw", "console=ttyS0", "panic=-1"]
+        machine = Machine(flat_topology(2), accel=choose_accel("auto", kernel))
+        arguments = ["root=root", "rootfstype=9p", "rw", *clock_arguments(machine)]
         arguments += ["rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=mmap"]
-        arguments += [] if accel == "kvm" else emulation_arguments(machine)
         share = f"local,id=root,path={self.root},security_model=none,multidevs=remap"
-        command = ["setpriv", "--pdeathsig", "KILL", str(qemu_program()), "-M", "q35"]
-        command += ["-accel", accel, "-smp", "2"]
-        command += ["-cpu", "host" if accel == "kvm" else "max", "-m", "1G", "-no-reboot"]
-        command += ["-nodefaults", "-display", "none", "-serial", f"file:{self._console}"]
-        command += ["-fsdev", share, "-device", "virtio-9p-pci,fsdev=root,mount_tag=root"]
-        return [*command, "-kernel", str(kernel), "-append", " ".join(arguments)]
+        devices = ["-fsdev", share, "-device", "virtio-9p-pci,fsdev=root,mount_tag=root"]
+        bare = bare_command(machine, kernel, f"file:{self._console}", arguments, *devices)
+        return ["setpriv", "--pdeathsig", "KILL", *bare]

@@ -16,11 +16,10 @@ import pytest
 from saakm import cli
 from saakm.base import cache, files, paths, process
 from saakm.base.errors import SaakmError
-from saakm.build import kernel, modules, pinned, source
+from saakm.build import kernel, modules, pinned, programs, source
 from saakm.build.kernel import Kernel
 from saakm.commands import clean, run
 from saakm.vm import accel, exchange
-from saakm.vm import appliance as initramfs
 from saakm.vm.guest import Guest
 from saakm.vm.qemu import Qemu
 
@@ -428,11 +427,10 @@ def test_two_threads_compile_one_program(place, tmp_path, monkeypatch):
         scratch.write_text("a program")
         both.wait()
 
-    monkeypatch.setattr(initramfs, "run_logged", compile)
+    monkeypatch.setattr(programs, "run_logged", compile)
     results = []
     threads = [
-        threading.Thread(target=lambda: results.append(initramfs.compile_static(code)))
-        for _ in "ab"
+        threading.Thread(target=lambda: results.append(programs.compile_static(code))) for _ in "ab"
     ]
     for thread in threads:
         thread.start()

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.build import crates
+from saakm.build.programs import compile_static
 from saakm.cli import app
 from saakm.lab.cost import baseline, flame, picture, show
 from saakm.lab.cost.measure import Conditions, Row, loaded_policies, results
 from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.lab.cost.target import find_target
-from saakm.vm import appliance as initramfs
 from saakm.vm.qemu import needed_qemu
 
 IDENTITY = {"kernel": "6.12.117", "compiler": "gcc 12"}
@@ -104,7 +104,7 @@ def test_a_missing_result_says_which_and_why():
 
 
 def test_the_measuring_program_compiles_without_a_warning():
-    assert initramfs.compile_static(paths.GUEST_FILES / "cost").exists()
+    assert compile_static(paths.GUEST_FILES / "cost").exists()
 
 
 # --- baselines ---

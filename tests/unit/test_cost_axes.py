@@ -10,13 +10,13 @@ from rich.console import Console
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.build import crates, peers
+from saakm.build.programs import compile_plugin
 from saakm.lab.cost import curves, flame, goals, markdown, where
 from saakm.lab.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
 from saakm.lab.cost.measure import Conditions, Row, machine
 from saakm.lab.cost.operations import chosen_schedulers, refuse_runnable
 from saakm.lab.cost.target import find_target
 from saakm.lab.cost.where import Profile, Symbols, by_stack
-from saakm.vm import appliance as initramfs
 
 
 def row(scheduler="fifo", operation="yield", instructions=1500.0, **more):
@@ -155,7 +155,7 @@ def test_markdown_has_the_command_of_its_figures():
 
 
 def test_the_plugin_compiles_without_a_warning():
-    assert initramfs.compile_plugin(paths.GUEST_FILES / "where").exists()
+    assert compile_plugin(paths.GUEST_FILES / "where").exists()
 
 
 def test_calls_are_named_and_counted_together():

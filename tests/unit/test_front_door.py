@@ -223,7 +223,9 @@ def test_bash_and_python_agree_where_the_cache_is(tmp_path, environment, expecte
         cwd=tmp_path,
         env=environment,
     )
-    code = "from saakm.base import cache, paths\ncache.refuse_unusable()\nprint(paths.CACHE, end='')"
+    code = (
+        "from saakm.base import cache, paths\ncache.refuse_unusable()\nprint(paths.CACHE, end='')"
+    )
     python = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

@@ -6,8 +6,9 @@ import re
 import pytest
 
 from saakm.base.errors import SaakmError
+from saakm.base.files import hash_files
 from saakm.base.process import run_logged
-from saakm.build.kernel import Kernel, hash_files
+from saakm.build.kernel import Kernel
 from saakm.build.modules import module_file
 
 

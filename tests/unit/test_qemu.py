@@ -12,9 +12,7 @@ import pytest
 
 from saakm.base import paths
 
-_ASK = (
-    "from saakm.vm.qemu import find_qemu; found = find_qemu(); print(found.program, found.why)"
-)
+_ASK = "from saakm.vm.qemu import find_qemu; found = find_qemu(); print(found.program, found.why)"
 _FETCH = "from saakm.vm import qemu_fetch; qemu_fetch.fetch()"
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Files that others find whole or not at all, and that are made again when they are damaged."""
 
+import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -79,3 +80,13 @@ def _look(product: Path) -> list[int] | None:
         return None
     # Whole seconds: archives of the cache keep no more.
     return [stat.st_size, int(stat.st_mtime)]
+
+
+def hash_files(files: Iterable[Path], root: Path, *more: str) -> str:
+    """A hash of names and contents, and of whatever else decides the outcome."""
+    digest = hashlib.sha256("\0".join(more).encode())
+    for file in sorted(files):
+        content = file.read_bytes()
+        digest.update(f"\0{file.relative_to(root)}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()

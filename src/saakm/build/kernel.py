@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Builds the kernel, and nothing when nothing changed."""
 
-import hashlib
 import json
 import os
 import re
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..base import cache, paths
-from ..base.files import is_fresh, is_whole, read_json, write_stamp, write_text
+from ..base.files import hash_files, is_fresh, is_whole, read_json, write_stamp, write_text
 from ..base.locks import locked
 from ..base.process import run_logged
 from ..base.progress import meter
@@ -61,16 +59,6 @@ def make_command(build: Path, tree: Path | None = None, jobs: int | None = None)
 
 def environment() -> dict[str, str]:
     return dict(_ENV)
-
-
-def hash_files(files: Iterable[Path], root: Path, *more: str) -> str:
-    """A hash of names and contents, and of whatever else decides the outcome."""
-    digest = hashlib.sha256("\0".join(more).encode())
-    for file in sorted(files):
-        content = file.read_bytes()
-        digest.update(f"\0{file.relative_to(root)}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()
 
 
 def build_kernel(config: str, kernel_source: Path | None = None, jobs: int | None = None) -> Kernel:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
-from ..base.files import is_fresh, write_stamp
+from ..base.files import hash_files, is_fresh, write_stamp
 from ..base.locks import locked
 from ..base.process import run_logged
 from ..base.progress import meter
-from .kernel import Kernel, environment, hash_files, make_command
+from .kernel import Kernel, environment, make_command
 from .policies import own_policies
 
 

@@ -5,11 +5,10 @@ import os
 from pathlib import Path
 
 from ..base import cache, paths
-from ..base.files import is_whole, write_stamp
+from ..base.files import hash_files, is_whole, write_stamp
 from ..base.locks import locked
 from ..base.process import run_logged
 from . import crates
-from .kernel import hash_files
 
 SOURCES = paths.REPO / "peers"
 

@@ -26,7 +26,7 @@ from ..lab.check import trial as trials
 from ..lab.check.checks import chosen_checks, parse_promises
 from ..lab.check.evaluate import Finding
 from ..lab.check.plan import USUAL, Level, Trial, fits, plan
-from ..vm import appliance as initramfs
+from ..vm import appliance
 from ..vm.topology import parse_topology
 
 
@@ -190,10 +190,10 @@ def _the_only(planned: list[Trial], what: str) -> Trial:
 
 def _print_command(subject: trials.Subject, planned: list[Trial]) -> None:
     """What it boots stays in the cache, one file of each content, for whoever runs it."""
-    machine = trials.machine(subject, _the_only(planned, "--command prints one command"))
-    packed = initramfs.pack(subject.files, machine)
+    guest = trials.guest_of(subject, _the_only(planned, "--command prints one command"))
+    packed = appliance.pack(subject.files, guest)
     digest = hashlib.sha256(packed.read_bytes()).hexdigest()[:16]
     image = cache.make(paths.CACHE / "programs") / f"check-{digest}.initrd"
     with replacing(image) as scratch:
         shutil.copy(packed, scratch)
-    print(shlex.join(initramfs.command(machine, image, "stdio")))
+    print(shlex.join(appliance.command(guest, image, "stdio")))

@@ -10,7 +10,7 @@ import typer
 from ..base import paths
 from ..base.process import run_logged
 from ..base.progress import meter
-from ..lab import lines_of_code as lines
+from ..lab import lines_of_code
 
 DOCS = paths.REPO / "docs"
 
@@ -30,7 +30,7 @@ def docs(
 ) -> None:
     """Build the documentation, with the API and all commands, as a site that needs no network."""
     if count:
-        typer.echo(lines.table())
+        typer.echo(lines_of_code.table())
         return
     target = (out or paths.CACHE / "docs").resolve()
     # A warning is a link that leads nowhere, or worse. All pages anew: each has the list of all.

@@ -7,10 +7,10 @@ They need no CONFIG_GDB_SCRIPTS: that only makes `make` do what is done here.
 import shutil
 from pathlib import Path
 
-from ..base.files import write_text
+from ..base.files import hash_files, write_text
 from ..base.locks import locked
 from ..base.process import run_logged
-from ..build.kernel import environment, hash_files, make_command
+from ..build.kernel import environment, make_command
 
 
 def kernel_scripts(build: Path) -> Path:

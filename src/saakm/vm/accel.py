@@ -16,8 +16,10 @@ from pathlib import Path
 from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.files import read_json, write_text
-from .command import ONE_THREAD
+from .command import bare_command
+from .machine import KVM, ONE_THREAD, TCG, Machine
 from .qemu import Qemu, needed_qemu, threads_patch_safely
+from .topology import flat_topology
 
 PROBE_SECONDS = 5.0
 _MEMO = paths.CACHE / "accel.json"
@@ -31,32 +33,32 @@ def _may_use_kvm() -> bool:
 
 
 def check_accel(wish: str) -> None:
-    if wish not in ("auto", "kvm", "tcg", ONE_THREAD):
+    if wish not in ("auto", KVM, TCG, ONE_THREAD):
         raise SaakmError(
             f"there is no accelerator '{wish}'",
             "QEMU runs with kvm or tcg",
             f"--accel auto|kvm|tcg|{ONE_THREAD}",
         )
-    if wish == "kvm" and not _may_use_kvm():
+    if wish == KVM and not _may_use_kvm():
         raise SaakmError("KVM does not work here", _NO_KVM, "use --accel tcg, or auto")
 
 
 def choose_accel(wish: str, vmlinux: Path, patches_code: bool = False) -> str:
     """`patches_code`: the guest will flip static keys in hot paths while its CPUs run through them."""
     check_accel(wish)
-    accel = wish if wish in ("tcg", ONE_THREAD) else _kvm_or_tcg(wish, vmlinux)
-    return ONE_THREAD if accel == "tcg" and patches_code and not threads_patch_safely() else accel
+    accel = wish if wish in (TCG, ONE_THREAD) else _kvm_or_tcg(wish, vmlinux)
+    return ONE_THREAD if accel == TCG and patches_code and not threads_patch_safely() else accel
 
 
 def _kvm_or_tcg(wish: str, vmlinux: Path) -> str:
     if wish == "auto" and not _may_use_kvm():
-        return "tcg"
+        return TCG
     works, why = probe(vmlinux, needed_qemu())
     if works:
-        return "kvm"
-    if wish == "kvm":
+        return KVM
+    if wish == KVM:
         raise SaakmError("KVM does not work here", why, "use --accel tcg, or auto")
-    return "tcg"
+    return TCG
 
 
 def probe(vmlinux: Path, qemu: Qemu) -> tuple[bool, str]:
@@ -81,10 +83,10 @@ def _boot(vmlinux: Path, program: Path) -> tuple[bool, str]:
         return False, _NO_KVM
     with tempfile.TemporaryDirectory(prefix="saakm-probe-") as scratch:
         console = Path(scratch) / "console"
-        command = [str(program), "-accel", "kvm", "-cpu", "host", "-m", "512M"]
-        command += ["-nodefaults", "-display", "none"]
-        command += ["-no-reboot", "-serial", f"file:{console}", "-kernel", str(vmlinux)]
-        command += ["-append", "console=ttyS0 earlyprintk=serial panic=-1"]
+        machine = Machine(flat_topology(1), "512M", KVM)
+        command = bare_command(
+            machine, vmlinux, f"file:{console}", ["earlyprintk=serial"], qemu=program
+        )
         started = time.monotonic()
         done = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

@@ -16,52 +16,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..base import cache, paths
 from ..base.errors import GuestDied, GuestHung
-from ..base.files import replacing
-from ..base.process import run_logged, tail
-from ..build.kernel import hash_files
+from ..base.process import tail
+from .command import bare_command
+from .machine import Machine
 from .patience import Patience
-from .qemu import qemu_program
 from .running import is_held
 from .splats import last_words
-from .topology import Topology
+from .topology import flat_topology, parse_topology
 
-_MACHINE = "-M q35 -cpu max -accel tcg"
-_MACHINE += " -rtc base=2024-01-01T00:00:00,clock=vm -display none -nodefaults -no-reboot"
-_CFLAGS = ["-O2", "-Wall", "-Werror", f"-I{paths.INCLUDE}"]
 _POLL_SECONDS = 0.2
 _running: set[subprocess.Popen[Any]] = set()
-
-
-def compile_static(source: Path) -> Path:
-    """The program of one C file, or of all those in a directory."""
-    return _compile(source, ["-static", "-pthread"])
-
-
-def compile_plugin(source: Path) -> Path:
-    """A plugin of QEMU's."""
-    return _compile(source, ["-shared", "-fPIC", "-fvisibility=hidden"])
-
-
-def _compile(source: Path, flags: list[str]) -> Path:
-    files = sorted(source.glob("*.[ch]")) if source.is_dir() else [source]
-    shared = sorted(paths.INCLUDE.glob("*.h"))
-    digest = hash_files(files, source.parent, hash_files(shared, paths.INCLUDE), *_CFLAGS, *flags)[
-        :16
-    ]
-    program = paths.CACHE / "programs" / f"{source.stem}-{digest}"
-    if not program.exists():
-        cache.make(program.parent)
-        code = [str(file) for file in files if file.suffix == ".c"]
-        # Of two threads that come here at once each has its own, and the last one's stays.
-        with replacing(program) as scratch:
-            run_logged(
-                ["gcc", *_CFLAGS, *flags, "-o", str(scratch), *code],
-                paths.LOGS / f"{program.name}.log",
-                f"compiling {source.name}",
-            )
-    return program
 
 
 def with_libraries(program: Path) -> dict[str, Path]:
@@ -77,23 +42,24 @@ def libraries(program: Path) -> dict[str, Path]:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Appliance:
     """What is run: everything that decides the outcome, to the instruction."""
 
     vmlinux: Path
-    program: Path
+    program: Path  # its init
     files: dict[str, Path] = field(default_factory=dict)  # by their place in the guest
-    append: str = ""
-    cpus: int = 1
-    seed: int = 1
-    memory: int = 512  # MiB
-    plugin: str = ""  # a plugin of TCG, with its arguments
-    topology: Topology | None = None  # instead of `cpus`
-    shift: int = 0  # an instruction takes 2^shift ns: time that is waited for costs the host less
+    arguments: tuple[str, ...] = ()  # for the kernel, and for the program
+    machine: Machine = field(default_factory=lambda: counted_machine("1s4c"))
+
+
+def counted_machine(topology: str | int, memory: int = 512, **more: Any) -> Machine:
+    """A machine whose time is counted; `topology` may be a mere number of CPUs. `memory`: MiB."""
+    cpus = flat_topology(topology) if isinstance(topology, int) else parse_topology(topology)
+    return Machine(cpus, f"{memory}M", deterministic=True, **more)
 
 
 def run(
-    machine: Machine,
+    appliance: Appliance,
     on_line: Callable[[str], None] | None = None,
     timeout: float = 300,
     options: Sequence[str] = (),
@@ -104,11 +70,11 @@ def run(
     `options`: more of QEMU's, which do not decide the outcome. `directory`: where a debugger looks.
     """
     with tempfile.TemporaryDirectory(prefix="saakm-") as name:
-        image = pack(Path(name), machine)
+        image = pack(Path(name), appliance)
         console, errors = Path(name) / "console", Path(name) / "errors"
         with errors.open("w") as stderr:
             child = subprocess.Popen(
-                [*command(machine, image, f"file:{console}"), *options],
+                [*command(appliance, image, f"file:{console}"), *options],
                 stdin=subprocess.DEVNULL,
                 stderr=stderr,
             )
@@ -136,26 +102,16 @@ def end_all() -> None:
         child.kill()
 
 
-def command(machine: Machine, image: Path, serial: str) -> list[str]:
+def command(appliance: Appliance, image: Path, serial: str) -> list[str]:
     """`serial`: where the console goes, as QEMU spells it."""
-    words = [str(qemu_program()), *_MACHINE.split(), "-icount", f"shift={machine.shift},sleep=off"]
-    words += ["-m", str(machine.memory), "-seed", str(machine.seed)]
-    if machine.topology:
-        # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
-        words += ["-cpu", "max,vendor=GenuineIntel"]
-        words += machine.topology.qemu_args(f"{machine.memory}M")
-    else:
-        words += ["-smp", str(machine.cpus)]
-    if machine.plugin:
-        words += ["-plugin", machine.plugin]
-    words += ["-serial", serial, "-kernel", str(machine.vmlinux)]
-    words += ["-initrd", str(image), "-append"]
-    return [*words, f"console=ttyS0 quiet panic=-1 mitigations=off {machine.append}"]
+    arguments = ["quiet", "mitigations=off", *appliance.arguments]
+    initrd = ["-initrd", str(image)]
+    return bare_command(appliance.machine, appliance.vmlinux, serial, arguments, *initrd)
 
 
-def pack(directory: Path, machine: Machine) -> Path:
+def pack(directory: Path, appliance: Appliance) -> Path:
     root, image = directory / "root", directory / "initrd"
-    for place, file in {"init": machine.program, **machine.files}.items():
+    for place, file in {"init": appliance.program, **appliance.files}.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, root / place)
     for name in ("proc", "sys", "dev"):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line that boots a kernel on the host's own files.
+"""Command lines of QEMU.
 
-virtme-ng knows QEMU and its quirks: it writes the command line. Only its init
-is replaced, because that spends most of the boot in udev.
+There are two kinds: bare_command() for a kernel with what it is given, and host_command() for
+one on the host's own root file system. virtme-ng knows how to share that, and writes that part;
+only its init is replaced, because that spends most of the boot in udev.
 """
 
 import functools
@@ -10,32 +11,64 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
-from . import qmp as monitor
-from .appliance import compile_static
+from ..build.programs import compile_static
+from . import qmp
+from .machine import KVM, Machine
 from .qemu import qemu_program, threads_patch_safely
-from .topology import Topology, parse_topology
 
-# Emulates the CPUs by turns, as QEMU spells it.
-ONE_THREAD = "tcg,thread=single"
+# In counted time, which begins here; else a guest measures its clocks against each other.
+COUNTED_CLOCK = ("no_timer_check", "tsc=reliable", "tsc_early_khz=1000000")
 
 
-@dataclass(frozen=True)
-class Machine:
-    """The machine to boot, whatever the kernel."""
+def bare_command(
+    machine: Machine,
+    vmlinux: Path,
+    serial: str,
+    arguments: Sequence[str],
+    *more: str,
+    qemu: Path | None = None,
+) -> list[str]:
+    """No devices but a serial line, the console, and `more`.
 
-    topology: Topology = field(default_factory=lambda: parse_topology("1s4c"))
-    memory: str = "1G"
-    accel: str = "tcg"  # resolved: kvm, tcg, or ONE_THREAD
-    deterministic: bool = False
-    # If deterministic, an instruction takes 2^shift ns: what waits for time takes less of the host's.
-    shift: int = 0
-    seed: int = 1
-    append: tuple[str, ...] = ()
+    `serial`: where it goes, as QEMU spells it. `qemu`: if not the one that runs all guests.
+    """
+    words = [
+        str(qemu or qemu_program()),
+        "-M",
+        "q35",
+        "-display",
+        "none",
+        "-nodefaults",
+        "-no-reboot",
+    ]
+    words += ["-m", machine.memory, *_options(machine)]
+    if machine.accel == KVM:
+        words += ["-accel", KVM, "-cpu", "host"]
+    words += ["-serial", serial, *more, "-kernel", str(vmlinux), "-append"]
+    return [*words, " ".join(["console=ttyS0", "panic=-1", *arguments, *machine.append])]
+
+
+def host_command(
+    machine: Machine, vmlinux: Path, exchange: Path, mode: str, environment: dict[str, str]
+) -> list[str]:
+    """`mode` and `environment` are for guest/init; ttyS0 is stdio, ttyS1 the kernel's console."""
+    options = [*_options(machine), "-serial", f"file:{exchange}/console"]
+    options += ["-fsdev", f"local,id=saakm,path={exchange},security_model=none"]
+    options += ["-device", "virtio-9p-pci,fsdev=saakm,mount_tag=saakm"]
+    options += [*qmp.options(exchange), "-no-reboot"]
+    virtme = _virtme_command(machine, vmlinux, options)
+    at = virtme.index("-append") + 1
+    package = package_in_guest(exchange)
+    shutil.copytree(paths.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    arguments = _host_arguments(virtme[at], machine, mode, environment)
+    virtme[at] = " ".join([*arguments, f"init={package}/guest/init"])
+    # A guest must not outlive us, however we end.
+    return ["setpriv", "--pdeathsig", "KILL", *virtme]
 
 
 def package_in_guest(exchange: Path) -> Path:
@@ -43,58 +76,27 @@ def package_in_guest(exchange: Path) -> Path:
     return exchange / "python" / paths.PACKAGE.name
 
 
-def qemu_command(
-    machine: Machine, vmlinux: Path, exchange: Path, mode: str, environment: dict[str, str]
-) -> list[str]:
-    """`mode` and `environment` are for guest/init; ttyS0 is stdio, ttyS1 the kernel's console."""
-    virtme = _virtme_command(machine, vmlinux, _own_options(machine, exchange))
-    at = virtme.index("-append") + 1
-    package = package_in_guest(exchange)
-    shutil.copytree(paths.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    arguments = _kernel_arguments(virtme[at], machine, mode, environment)
-    virtme[at] = " ".join([*arguments, f"init={package}/guest/init"])
-    # A guest must not outlive us, however we end.
-    return ["setpriv", "--pdeathsig", "KILL", *virtme]
-
-
-def _own_options(machine: Machine, exchange: Path) -> list[str]:
-    options = machine.topology.qemu_args(machine.memory)
-    options += ["-serial", f"file:{exchange}/console"]
-    options += ["-fsdev", f"local,id=saakm,path={exchange},security_model=none"]
-    options += ["-device", "virtio-9p-pci,fsdev=saakm,mount_tag=saakm"]
-    options += [*monitor.options(exchange), "-no-reboot"]
-    if machine.deterministic:
-        options += [
-            "-accel",
-            "tcg",
-            "-icount",
-            f"shift={machine.shift},sleep=off",
-            "-seed",
-            str(machine.seed),
-        ]
-        options += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
-    if machine.accel == ONE_THREAD:
-        options += ["-accel", ONE_THREAD]
-    if machine.accel != "kvm":
+def _options(machine: Machine) -> list[str]:
+    """What decides how the guest runs. How KVM is asked for is for the caller to say."""
+    words = machine.topology.qemu_args(machine.memory)
+    if machine.accel != KVM:
         # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
-        options += ["-cpu", "max,vendor=GenuineIntel"]
-    return options
+        model = "max" if machine.topology.flat else "max,vendor=GenuineIntel"
+        words += ["-accel", machine.accel, "-cpu", model]
+    if machine.deterministic:
+        words += ["-icount", f"shift={machine.shift},sleep=off", "-seed", str(machine.seed)]
+        words += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
+    if machine.plugin:
+        words += ["-plugin", machine.plugin]
+    return words
 
 
 def _virtme_command(machine: Machine, vmlinux: Path, options: list[str]) -> list[str]:
     # Called as a module: the package's scripts need not be on PATH.
     run = [sys.executable, "-m", "virtme.commands.run", "--kimg", str(vmlinux), "--mods", "none"]
-    run += [
-        "--qemu-bin",
-        str(qemu_program()),
-        "--memory",
-        machine.memory,
-        "--force-9p",
-        "--disable-monitor",
-        "--disable-microvm",
-    ]
-    if machine.accel != "kvm":
-        run += ["--disable-kvm"]
+    run += ["--qemu-bin", str(qemu_program()), "--memory", machine.memory]
+    run += ["--force-9p", "--disable-monitor", "--disable-microvm"]
+    run += [] if machine.accel == KVM else ["--disable-kvm"]
     run += ["--dry-run", "--show-command", "--qemu-opts", *options]
     done = subprocess.run(run, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
@@ -106,7 +108,7 @@ def _virtme_command(machine: Machine, vmlinux: Path, options: list[str]) -> list
     return shlex.split(done.stdout.splitlines()[-1])
 
 
-def _kernel_arguments(
+def _host_arguments(
     virtme: str, machine: Machine, mode: str, environment: dict[str, str]
 ) -> list[str]:
     """virtme-ng's arguments for the root file system, and our console and init."""
@@ -117,19 +119,19 @@ def _kernel_arguments(
     # A scheduler that oopsed cannot go on; a hung one is made to speak by an NMI.
     ours += ["oops=panic", "panic=-1", "unknown_nmi_panic", "panic_print=0x40"]
     ours += [f"saakm_{name}={value}" for name, value in environment.items()]
-    ours += [f"saakm_mode={mode}"]
-    if machine.accel != "kvm":
-        ours += emulation_arguments(machine)
-    return [*keep, *ours, *machine.append]
+    return [*keep, *ours, f"saakm_mode={mode}", *clock_arguments(machine), *machine.append]
 
 
-def emulation_arguments(machine: Machine) -> list[str]:
-    """On a busy host a guest that calibrates its clocks is wrong by factors."""
-    # Emulation hands the host's time stamp counter through, except where it counts instructions.
-    khz = "1000000" if machine.deterministic else _host_tsc_khz()
-    clocks = ["no_timer_check", "tsc=reliable", f"tsc_early_khz={khz}"]
-    by_turns = machine.deterministic or machine.accel == ONE_THREAD
-    return clocks if by_turns or threads_patch_safely() else [*clocks, "saakm_keep_patched"]
+def clock_arguments(machine: Machine) -> list[str]:
+    """On a busy host an emulated guest that calibrates its clocks is wrong by factors."""
+    if machine.accel == KVM:
+        return []
+    if machine.deterministic:
+        return [*COUNTED_CLOCK]
+    # Emulation hands the host's time stamp counter through.
+    clocks = ["no_timer_check", "tsc=reliable", f"tsc_early_khz={_host_tsc_khz()}"]
+    safe = machine.by_turns or threads_patch_safely()
+    return clocks if safe else [*clocks, "saakm_keep_patched"]
 
 
 @functools.cache

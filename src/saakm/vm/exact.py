@@ -17,19 +17,20 @@ from ..base.procfs import parse_ejected
 from ..base.progress import meter
 from ..build.kernel import build_kernel
 from ..build.modules import build_modules, build_saakmctl
-from . import appliance as initramfs
-from . import qmp as monitor
+from . import appliance, qmp
+from .appliance import Appliance
+from .command import COUNTED_CLOCK
 from .exchange import drop_exchange, new_exchange
+from .machine import DEFAULT_MEMORY, Machine
 from .options import VmOptions
 from .running import announce, hold
 from .symbolize import symbolize
-from .topology import megabytes, parse_topology
+from .topology import parse_topology
 
 HOW_TO_ATTACH = (
     "saakm: the guest stands still; in another window:\n"
     "         saakm gdb -ex 'break FUNCTION' -ex continue"
 )
-_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}
 # The console carries the command's output as well: these words are for us.
 _BEGINS = "saakm: the command begins"
 _ENDED = "saakm: the command ended with status "
@@ -66,8 +67,9 @@ def run_exactly(vm: VmOptions, policy: Path | None, command: list[str], gdb: boo
             init.write(_INIT.format(command=shlex.join(words), **script))
             init.flush()
             Path(init.name).chmod(0o755)
-            machine = _machine(vm, kernel.vmlinux, Path(init.name), files)
-            return _run(machine, exchange, vm.timeout, gdb)
+            arguments = (*COUNTED_CLOCK, "oops=panic")
+            guest = Appliance(kernel.vmlinux, Path(init.name), files, arguments, _machine(vm))
+            return _run(guest, exchange, vm.timeout, gdb)
     except GuestDied as error:
         error.tail = symbolize(error.tail, kernel, {policy.name: module} if policy else {})
         raise
@@ -86,25 +88,25 @@ def _refuse_what_is_decided(vm: VmOptions) -> None:
         )
 
 
-def _machine(vm: VmOptions, vmlinux: Path, init: Path, files: dict[str, Path]) -> initramfs.Machine:
-    memory = vm.memory or _MEMORY[vm.config]
+def _machine(vm: VmOptions) -> Machine:
     shape = parse_topology(vm.guest_arguments().get("topology", "1s4c"))
-    append = " ".join(
-        ["tsc=reliable tsc_early_khz=1000000 no_timer_check oops=panic", *(vm.append or [])]
+    return Machine(
+        shape,
+        vm.memory or DEFAULT_MEMORY[vm.config],
+        deterministic=True,
+        seed=vm.seed,
+        append=tuple(vm.append or []),
     )
-    return initramfs.Machine(
-        vmlinux, init, files, append, seed=vm.seed, memory=megabytes(memory), topology=shape
-    )  # fmt: skip
 
 
-def _run(machine: initramfs.Machine, exchange: Path, timeout: float, gdb: bool) -> int:
-    options = monitor.options(exchange)
+def _run(guest: Appliance, exchange: Path, timeout: float, gdb: bool) -> int:
+    options = qmp.options(exchange)
     if gdb:
         options.append("-S")
         hold(exchange)
         print(HOW_TO_ATTACH, file=sys.stderr)
     with meter("running"):
-        text = initramfs.run(machine, _Output(), timeout, options, exchange).replace("\r", "")
+        text = appliance.run(guest, _Output(), timeout, options, exchange).replace("\r", "")
     status = re.search(rf"^{_ENDED}(\d+)$", text, re.M)
     if not status:
         raise SaakmError(
@@ -148,4 +150,4 @@ def _program(name: str) -> dict[str, Path]:
 
 
 def _at(place: str, program: Path) -> dict[str, Path]:
-    return {place: program, **initramfs.libraries(program)}
+    return {place: program, **appliance.libraries(program)}

@@ -32,8 +32,9 @@ from ..build import kconfig
 from ..build.kernel import Kernel, build_kernel
 from ..build.modules import build_modules, build_saakmctl, module_file
 from .accel import check_accel, choose_accel
-from .command import Machine, package_in_guest, qemu_command
+from .command import host_command, package_in_guest
 from .exchange import drop_exchange, new_exchange
+from .machine import DEFAULT_MEMORY, TCG, Machine
 from .patience import Patience
 from .qemu import find_qemu
 from .qmp import tell
@@ -43,7 +44,6 @@ from .symbolize import symbolize
 from .topology import megabytes, parse_topology
 
 DEFAULT_TIMEOUT = 60.0
-_DEFAULT_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}
 # How much slower than the base kernel under plain TCG, generously: for deadlines.
 _SLOWER = {"base": 1, "debug": 4, "kcsan": 4}
 _NMI_SECONDS = 5.0
@@ -114,10 +114,8 @@ class Guest:
         self.kernel = kernel or _build_all(config)
         self.machine = Machine(
             topology=shape,
-            memory=memory or _DEFAULT_MEMORY[self.kernel.config],
-            accel="tcg"
-            if deterministic
-            else choose_accel(accel, self.kernel.vmlinux, patches_code),
+            memory=memory or DEFAULT_MEMORY[self.kernel.config],
+            accel=TCG if deterministic else choose_accel(accel, self.kernel.vmlinux, patches_code),
             deterministic=deterministic,
             shift=shift,
             seed=seed,
@@ -154,7 +152,7 @@ class Guest:
             except (QemuFault, GuestHung) as fault:
                 self.close()
                 hung = isinstance(fault, GuestHung)
-                if not left or hung and (left < _BOOTS - 1 or self.machine.accel != "tcg"):
+                if not left or hung and (left < _BOOTS - 1 or self.machine.accel != TCG):
                     raise
                 print(f"saakm: {fault.what}: {fault.why}; booting once more", file=sys.stderr)
                 self._gone, self._buffer = None, b""
@@ -277,7 +275,7 @@ class Guest:
         size = shutil.get_terminal_size()
         environment = {"path": str(paths.CARGO / "release")}
         environment |= {"rows": str(size.lines), "cols": str(size.columns)}
-        command = qemu_command(self.machine, self.kernel.vmlinux, self.exchange, mode, environment)
+        command = host_command(self.machine, self.kernel.vmlinux, self.exchange, mode, environment)
         announce(self.exchange, self.kernel.config, self.kernel.build)
         self._started = time.monotonic()
         with (self.exchange / "qemu.log").open("w") as errors:

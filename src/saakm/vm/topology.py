@@ -24,12 +24,16 @@ class Topology:
     cores: int
     threads: int
     nodes: int
+    # The guest is told of nothing but a number of CPUs, as QEMU makes them by itself.
+    flat: bool = False
 
     @property
     def cpus(self) -> int:
         return self.sockets * self.llcs * self.cores * self.threads
 
     def qemu_args(self, memory: str) -> list[str]:
+        if self.flat:
+            return ["-smp", str(self.cpus)]
         args = [
             "-smp",
             f"{self.cpus},sockets={self.sockets},dies={self.llcs},"
@@ -53,6 +57,10 @@ class Topology:
                 if src != dst:
                     args += ["-numa", f"dist,src={src},dst={dst},val=21"]
         return args
+
+
+def flat_topology(cpus: int) -> Topology:
+    return Topology(1, 1, cpus, 1, 1, flat=True)
 
 
 def parse_topology(name: str) -> Topology:

@@ -14,8 +14,10 @@ from ...base import paths
 from ...base.errors import GuestDied, GuestHung
 from ...build import modules
 from ...build.kernel import Kernel
-from ...vm import appliance as initramfs
-from ...vm.topology import parse_topology
+from ...build.programs import compile_static
+from ...vm import appliance
+from ...vm.appliance import Appliance, counted_machine
+from ...vm.command import COUNTED_CLOCK
 from .catalogue import ATTACKS, fault_of
 from .outcome import Outcome, judge
 
@@ -24,8 +26,7 @@ MEMORY = 512
 SHIFT = 1  # of time most passes in waiting, and is the cheaper the fewer instructions it has
 OTHERS = ("rr", "fifo", "vtime")  # beside it, before it, after it
 _SECONDS = 150  # of the host's; it takes ten
-# Time is counted from the clock's start; else a guest measures it against timers that are emulated too.
-_APPEND = "norandmaps tsc=reliable tsc_early_khz=1000000 no_timer_check oops=panic"
+_ARGUMENTS = ("norandmaps", *COUNTED_CLOCK, "oops=panic")
 
 
 @dataclass(frozen=True)
@@ -40,30 +41,21 @@ class Scene:
 def prepare(kernel: Kernel) -> Scene:
     sources = [paths.ATTACKS / "wrong", *(paths.POLICIES / name for name in OTHERS)]
     built = modules.build_modules(kernel, sources=sources)
-    return Scene(
-        kernel, initramfs.compile_static(paths.ATTACKS), {file.name: file for file in built}
-    )
+    return Scene(kernel, compile_static(paths.ATTACKS), {file.name: file for file in built})
 
 
-def machine(scene: Scene, name: str) -> initramfs.Machine:
-    words = [_APPEND, f"fault={fault_of(name)}"]
+def guest_of(scene: Scene, name: str) -> Appliance:
+    words = [*_ARGUMENTS, f"fault={fault_of(name)}"]
     if ATTACKS[name].beside:
         words.append(f"with={ATTACKS[name].beside}")
-    return initramfs.Machine(
-        scene.kernel.vmlinux,
-        scene.program,
-        scene.modules,
-        " ".join(words),
-        memory=MEMORY,
-        topology=parse_topology(TOPOLOGY),
-        shift=SHIFT,
-    )
+    machine = counted_machine(TOPOLOGY, MEMORY, shift=SHIFT)
+    return Appliance(scene.kernel.vmlinux, scene.program, scene.modules, tuple(words), machine)
 
 
 def run(scene: Scene, name: str) -> Outcome:
     lines: list[str] = []
     try:
-        initramfs.run(machine(scene, name), lines.append, timeout=_SECONDS)
+        appliance.run(guest_of(scene, name), lines.append, timeout=_SECONDS)
     except GuestDied:
         return judge(name, lines, "the machine panics")
     except GuestHung:
@@ -88,6 +80,6 @@ def run_all(
                 on_end(outcome)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            initramfs.end_all()
+            appliance.end_all()
             raise
     return [outcomes[name] for name in names]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ...base import paths
 from ...base.errors import SaakmError
+from ...base.files import hash_files
 from ...build import peers
-from ...build.kernel import hash_files
 from ...build.policies import policies
 
 EEVDF = "eevdf"

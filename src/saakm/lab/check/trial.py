@@ -13,11 +13,11 @@ from ...base import paths
 from ...base.errors import GuestDied, GuestHung, SaakmError
 from ...build.kernel import Kernel, build_kernel
 from ...build.modules import build_modules, build_saakmctl
-from ...vm import appliance as initramfs
-from ...vm import qmp as monitor
+from ...build.programs import compile_static
+from ...vm import appliance, qmp
+from ...vm.appliance import Appliance, counted_machine
 from ...vm.exchange import drop_exchange, new_exchange
 from ...vm.running import announce, hold
-from ...vm.topology import parse_topology
 from .checks import CHECKS, parse_promises
 from .evaluate import Finding, evaluate
 from .plan import Trial
@@ -66,19 +66,20 @@ def promises(module: Path) -> list[str]:
     return parse_promises(done.stdout.replace("\n", ","), module.stem)
 
 
-def machine(subject: Subject, trial: Trial) -> initramfs.Machine:
+def guest_of(subject: Subject, trial: Trial) -> Appliance:
     module = subject.module(trial.config)
     files = {module.name: module, "oracle.ko": module.with_name("oracle.ko")}
-    files |= initramfs.with_libraries(paths.CARGO / "release" / "saakmctl")
+    files |= appliance.with_libraries(paths.CARGO / "release" / "saakmctl")
     words = ["norandmaps", "oops=panic", f"policy={subject.name}", f"check={trial.check}"]
-    words += [f"seed={trial.seed}", f"scale={trial.scale}", CHECKS[trial.check].append]
+    words += [f"seed={trial.seed}", f"scale={trial.scale}", *CHECKS[trial.check].append.split()]
     if subject.parameters:
         words.append(f"parameters={','.join(subject.parameters)}")
-    return initramfs.Machine(
-        subject.kernels[trial.config].vmlinux, initramfs.compile_static(paths.GUEST_FILES / "check"), files,
-        " ".join(words), seed=trial.seed, memory=_MEMORY[trial.config],
-        topology=parse_topology(trial.topology),
-    )  # fmt: skip
+    vmlinux, program = (
+        subject.kernels[trial.config].vmlinux,
+        compile_static(paths.GUEST_FILES / "check"),
+    )
+    machine = counted_machine(trial.topology, _MEMORY[trial.config], seed=trial.seed)
+    return Appliance(vmlinux, program, files, tuple(words), machine)
 
 
 def run(subject: Subject, trial: Trial) -> Finding:
@@ -91,14 +92,14 @@ def debug(subject: Subject, trial: Trial) -> Finding:
     try:
         announce(exchange, kernel.config, kernel.build)
         hold(exchange)
-        return _find(subject, trial, options=[*monitor.options(exchange), "-S"], directory=exchange)
+        return _find(subject, trial, options=[*qmp.options(exchange), "-S"], directory=exchange)
     finally:
         drop_exchange(exchange)
 
 
 def _find(subject: Subject, trial: Trial, **how: Any) -> Finding:
     try:
-        console = initramfs.run(machine(subject, trial), timeout=_SECONDS[trial.config], **how)
+        console = appliance.run(guest_of(subject, trial), timeout=_SECONDS[trial.config], **how)
     except GuestDied as error:
         return Finding("failed", failures=["the kernel died"], kernel=error.tail)
     except GuestHung as error:
@@ -118,5 +119,5 @@ def run_all(
                 on_end(futures[future], future.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            initramfs.end_all()
+            appliance.end_all()
             raise

@@ -10,7 +10,9 @@ from typing import Any
 from ...base import paths
 from ...base.errors import SaakmError
 from ...build import peers
-from ...vm import appliance as initramfs
+from ...build.programs import compile_static
+from ...vm import appliance
+from ...vm.appliance import Appliance, counted_machine
 from .operations import CLASSES
 from .target import Target, policy_files
 
@@ -83,9 +85,9 @@ def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
     return besides + ([scheduler] if own else [])
 
 
-def machine(
+def guest_of(
     target: Target, scheduler: str, operations: list[str], conditions: Conditions
-) -> initramfs.Machine:
+) -> Appliance:
     first = [paths.BYSTANDERS.name] if conditions.bystanders else []
     if scheduler in peers.CRATES:
         _refuse_kernel(target, scheduler)
@@ -103,13 +105,12 @@ def machine(
         words.append("switches=1")
     places = {file.name: file for file in files}
     if scheduler in (*peers.OURS, *peers.CRATES):
-        places |= initramfs.with_libraries(peers.build(scheduler))
-    program = initramfs.compile_static(paths.GUEST_FILES / "cost")
+        places |= appliance.with_libraries(peers.build(scheduler))
+    program = compile_static(paths.GUEST_FILES / "cost")
     memory = 512 + conditions.runnable * _KIB_PER_THREAD // 1024
     memory += _PEER_MIB if scheduler in peers.CRATES else 0
-    return initramfs.Machine(
-        target.vmlinux, program, places, " ".join(words), cpus=conditions.cpus, memory=memory
-    )
+    machine = counted_machine(conditions.cpus, memory)
+    return Appliance(target.vmlinux, program, places, tuple(words), machine)
 
 
 def _refuse_kernel(target: Target, scheduler: str) -> None:
@@ -138,7 +139,7 @@ def measure(
     on_result: Callable[[], None] = lambda: None,
 ) -> list[Row]:
     """A row for each operation; `on_result` hears of each figure as it comes."""
-    guest = machine(target, scheduler, operations, conditions)
+    guest = guest_of(target, scheduler, operations, conditions)
 
     def listen(line: str) -> None:
         if _RESULT.match(line):
@@ -146,9 +147,8 @@ def measure(
 
     runs = []
     for seed in seeds:
-        text = initramfs.run(
-            replace(guest, seed=seed), listen, time_limit(scheduler, operations, conditions)
-        )
+        seeded = replace(guest, machine=replace(guest.machine, seed=seed))
+        text = appliance.run(seeded, listen, time_limit(scheduler, operations, conditions))
         runs.append(results(scheduler, operations, text))
     return [
         _row(scheduler, name, conditions, seeds, [run[name] for run in runs]) for name in operations

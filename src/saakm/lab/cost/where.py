@@ -16,8 +16,9 @@ from rich.table import Table
 
 from ...base import paths
 from ...base.errors import SaakmError
-from ...vm import appliance as initramfs
-from .measure import Conditions, counted, machine, results, time_limit
+from ...build.programs import compile_plugin
+from ...vm import appliance
+from .measure import Conditions, counted, guest_of, results, time_limit
 from .target import Target
 
 # As in guest/cost/cost.h.
@@ -106,18 +107,14 @@ def profile(
             "it ends inside of the kernel",
             "saakm cost --where --op sleep: newidle is its first part",
         )
-    guest = machine(target, scheduler, [operation], conditions)
+    guest = guest_of(target, scheduler, [operation], conditions)
     with tempfile.TemporaryDirectory(prefix="saakm-where-") as scratch:
         counts = Path(scratch) / "counts"
-        plugin = initramfs.compile_plugin(paths.GUEST_FILES / "where")
-        guest = replace(
-            guest,
-            seed=seed,
-            append=guest.append + " symbols=1",
-            plugin=f"{plugin},out={counts},{_MARKS}",
-        )
-        text = initramfs.run(
-            guest, timeout=_SLOWER * time_limit(scheduler, [operation], conditions)
+        plugin = compile_plugin(paths.GUEST_FILES / "where")
+        machine = replace(guest.machine, seed=seed, plugin=f"{plugin},out={counts},{_MARKS}")
+        text = appliance.run(
+            replace(guest, machine=machine, arguments=(*guest.arguments, "symbols=1")),
+            timeout=_SLOWER * time_limit(scheduler, [operation], conditions),
         )
         results(scheduler, [operation], text)
         lines = counts.read_text().splitlines()
