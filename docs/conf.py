@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from saakm.base import paths
-from saakm.build import source
+from saakm.builder import source
 
 _, tree = source.default_tree()
 # The kernel's own reader of kernel-doc comments.

@@ -15,8 +15,8 @@ import pytest
 from saakm.base import cache, paths
 from saakm.base.errors import GuestError
 from saakm.base.files import replacing
-from saakm.build.kernel import Kernel, build_kernel
-from saakm.build.modules import build_modules
+from saakm.builder.kernel import Kernel, build_kernel
+from saakm.builder.modules import build_modules
 from saakm.vm.guest import Guest
 from saakm.vm.patience import BUSY
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from saakm.build.modules import module_file
+from saakm.builder.modules import module_file
 
 from .support import policies, remove_cgroup, run_ok
 

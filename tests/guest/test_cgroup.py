@@ -3,7 +3,7 @@
 
 import pytest
 
-from saakm.build.modules import module_file
+from saakm.builder.modules import module_file
 
 from .support import SYSFS, last_error, load_policy, policies, remove_cgroup, run_ok, until
 

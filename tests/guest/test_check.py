@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from saakm.base import paths
-from saakm.build.policies import policies
+from saakm.builder.policies import policies
 from saakm.dev.scaffold import policy_files
 
 from .support import TURNS

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from saakm.base import paths
-from saakm.build import source
-from saakm.build.kernel import environment, make_command
-from saakm.build.sync import owned_files, sync
+from saakm.builder import source
+from saakm.builder.kernel import environment, make_command
+from saakm.builder.sync import owned_files, sync
 
 from .support import find_kernel
 from .test_cost import saakm_cost

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from saakm.base import paths
-from saakm.build.kernel import build_kernel
+from saakm.builder.kernel import build_kernel
 from saakm.lab.bench.packages import ensure
 
 from .debian import Debian

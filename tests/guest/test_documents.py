@@ -9,7 +9,7 @@ import pytest
 from documents import all_blocks, blocks
 
 from saakm.base import paths
-from saakm.build.modules import build_modules
+from saakm.builder.modules import build_modules
 
 from .support import BUILT, remove_cgroup, run_ok
 

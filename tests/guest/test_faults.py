@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from saakm.build.modules import module_file
+from saakm.builder.modules import module_file
 
 from .support import LOSES_BANDWIDTH, SYSFS, joined, load_policy, policies, run_ok
 

@@ -12,7 +12,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.base.errors import GuestDied
-from saakm.build.modules import build_modules
+from saakm.builder.modules import build_modules
 
 from .support import PATIENCE, SYSFS, TURNS, load_policy, run_ok
 

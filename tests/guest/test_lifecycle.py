@@ -3,7 +3,7 @@
 
 import pytest
 
-from saakm.build.modules import module_file
+from saakm.builder.modules import module_file
 
 from .support import load_policy, policies, run_ok
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from saakm.base import paths
-from saakm.build.modules import build_modules
+from saakm.builder.modules import build_modules
 from saakm.dev.scaffold import policy_files
 
 from .support import policies, run_ok

@@ -6,8 +6,8 @@ import shlex
 import pytest
 
 from saakm.base import paths
-from saakm.build import peers
-from saakm.build.modules import build_modules
+from saakm.builder import peers
+from saakm.builder.modules import build_modules
 
 from .support import run_ok
 

@@ -4,7 +4,7 @@
 import pytest
 
 from saakm.base.errors import SaakmError
-from saakm.build.modules import module_file
+from saakm.builder.modules import module_file
 
 from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from saakm.build import peers
+from saakm.builder import peers
 
 from .support import joined, load_policy, policies, run_ok
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from saakm.build.modules import module_file
+from saakm.builder.modules import module_file
 
 from .support import SYSFS, last_error, load_policy, run_ok, spins, until
 from .test_balance import Mover

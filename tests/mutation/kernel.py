@@ -14,9 +14,9 @@ from saakm.base import cache, paths
 from saakm.base.files import read_json, write_text
 from saakm.base.process import run_logged
 from saakm.base.progress import meter
-from saakm.build.kernel import Kernel, build_kernel, environment, make_command
-from saakm.build.source import default_tree
-from saakm.build.sync import owned_files
+from saakm.builder.kernel import Kernel, build_kernel, environment, make_command
+from saakm.builder.source import default_tree
+from saakm.builder.sync import owned_files
 
 from .faults import Fault, faults_of, rewrite
 

@@ -18,7 +18,7 @@ from typing import Any
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.base.progress import meter
-from saakm.build.kernel import Kernel
+from saakm.builder.kernel import Kernel
 
 from . import watcher
 from .faults import Fault

@@ -16,8 +16,8 @@ import pytest
 from saakm import cli
 from saakm.base import cache, files, paths, process
 from saakm.base.errors import SaakmError
-from saakm.build import kernel, modules, pinned, programs, source
-from saakm.build.kernel import Kernel
+from saakm.builder import kernel, modules, pinned, programs, source
+from saakm.builder.kernel import Kernel
 from saakm.commands import clean, run
 from saakm.vm import accel, exchange
 from saakm.vm.guest import Guest

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.build import crates
-from saakm.build.programs import compile_static
+from saakm.builder import crates
+from saakm.builder.programs import compile_static
 from saakm.cli import app
 from saakm.lab.cost import baseline, flame, picture, show
 from saakm.lab.cost.measure import Conditions, Row, loaded_policies, results

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.build import crates, peers
-from saakm.build.programs import compile_plugin
+from saakm.builder import crates, peers
+from saakm.builder.programs import compile_plugin
 from saakm.lab.cost import curves, flame, goals, markdown, where
 from saakm.lab.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
 from saakm.lab.cost.measure import Conditions, Row, machine

@@ -7,7 +7,7 @@ import os
 import pytest
 from rich.console import Console
 
-from saakm.build.kernel import Kernel
+from saakm.builder.kernel import Kernel
 from saakm.dev import sample
 from saakm.dev.session import Update
 from saakm.dev.versions import CompileError, Versions

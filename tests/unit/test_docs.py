@@ -14,8 +14,8 @@ from markdown_it import MarkdownIt
 from test_report import browse
 
 from saakm.base import paths
-from saakm.build import source
-from saakm.build.modules import build_saakmctl
+from saakm.builder import source
+from saakm.builder.modules import build_saakmctl
 from saakm.cli import app
 
 DOCS = paths.REPO / "docs"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from saakm.base import cache
-from saakm.build import pinned
+from saakm.builder import pinned
 from saakm.commands import doctor
 from saakm.commands.doctor import read_packages
 

@@ -2,7 +2,7 @@
 import pytest
 
 from saakm.base.errors import SaakmError
-from saakm.build import kconfig
+from saakm.builder import kconfig
 
 
 @pytest.fixture

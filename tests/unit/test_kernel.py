@@ -8,8 +8,8 @@ import pytest
 from saakm.base.errors import SaakmError
 from saakm.base.files import hash_files
 from saakm.base.process import run_logged
-from saakm.build.kernel import Kernel
-from saakm.build.modules import module_file
+from saakm.builder.kernel import Kernel
+from saakm.builder.modules import module_file
 
 
 @pytest.fixture

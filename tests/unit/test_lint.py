@@ -13,8 +13,8 @@ from test_cli import saakm
 from saakm import lint
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.build import source
-from saakm.build.kernel import Kernel
+from saakm.builder import source
+from saakm.builder.kernel import Kernel
 from saakm.lint import checker, kernelside, sources
 
 RUST = 'fn main() {{\n    println!("x");\n{}}}\n'

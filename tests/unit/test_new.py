@@ -10,7 +10,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.build.policies import find_policy, is_policy, own_policies
+from saakm.builder.policies import find_policy, is_policy, own_policies
 from saakm.dev.scaffold import LESSONS, fault_in_name, policy_files
 
 ORIGINS = ["fifo", "rr", "prio", "vtime"]

@@ -8,7 +8,7 @@ import pytest
 
 from saakm.base import progress
 from saakm.base.progress import Meter, duration
-from saakm.build import kernel
+from saakm.builder import kernel
 
 
 @pytest.fixture

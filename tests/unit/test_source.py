@@ -7,7 +7,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.build import pinned, source
+from saakm.builder import pinned, source
 from saakm.commands import doctor
 
 MAKEFILE = "# SPDX\nVERSION = 6\nPATCHLEVEL = {}\nSUBLEVEL = 5\nEXTRAVERSION =\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from saakm.base.errors import SaakmError
-from saakm.build.sync import owned_files, sync
+from saakm.builder.sync import owned_files, sync
 
 CORE = "\n".join(f"line {n}" for n in range(1, 41)) + "\n"
 

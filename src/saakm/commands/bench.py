@@ -12,7 +12,7 @@ from rich.console import Console
 
 from ..base.errors import SaakmError
 from ..base.progress import meter
-from ..build import peers
+from ..builder import peers
 from ..lab.bench import (
     environment,
     export,

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
-from ..build.compile_commands import write_compile_commands
-from ..build.kernel import build_kernel
-from ..build.modules import all_sources, build_modules, build_saakmctl
-from ..build.policies import find_policy
+from ..builder.compile_commands import write_compile_commands
+from ..builder.kernel import build_kernel
+from ..builder.modules import all_sources, build_modules, build_saakmctl
+from ..builder.policies import find_policy
 
 
 class Part(StrEnum):

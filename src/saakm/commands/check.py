@@ -19,8 +19,8 @@ from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.files import replacing
 from ..base.progress import meter
-from ..build import kconfig
-from ..build.policies import find_policy
+from ..builder import kconfig
+from ..builder.policies import find_policy
 from ..lab.check import report
 from ..lab.check import trial as trials
 from ..lab.check.checks import chosen_checks, parse_promises

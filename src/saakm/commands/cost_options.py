@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..build.peers import CRATES, OURS
+from ..builder.peers import CRATES, OURS
 from ..lab.cost.axes import AXES
 from ..lab.cost.operations import OPERATIONS
 

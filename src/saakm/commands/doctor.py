@@ -16,7 +16,7 @@ from rich.table import Table
 
 from ..base import cache, paths
 from ..base.errors import SaakmError
-from ..build import pinned, source
+from ..builder import pinned, source
 from ..vm import accel
 from ..vm.qemu import Qemu, find_qemu
 

@@ -11,7 +11,7 @@ import typer
 
 from ..base import paths
 from ..base.errors import SaakmError
-from ..build.policies import own_policies, policies
+from ..builder.policies import own_policies, policies
 from ..dev.scaffold import fault_in_name, policy_files
 
 _NEXT = """\

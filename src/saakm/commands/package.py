@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
-from ..build.kernel import build_kernel
-from ..build.policies import find_policy, own_policies, policies
+from ..builder.kernel import build_kernel
+from ..builder.policies import find_policy, own_policies, policies
 from ..package.ctl import package_ctl
 from ..package.kernel import package_kernel
 from ..package.policy import package_policy

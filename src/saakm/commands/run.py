@@ -12,8 +12,8 @@ from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.procfs import parse_ejected
 from ..base.progress import meter
-from ..build.modules import build_modules
-from ..build.policies import find_policy
+from ..builder.modules import build_modules
+from ..builder.policies import find_policy
 from ..vm.exact import HOW_TO_ATTACH, run_exactly
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options

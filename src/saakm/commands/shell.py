@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
-from ..build.modules import build_modules, module_file
+from ..builder.modules import build_modules, module_file
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_machine_options
 from .run import check_policy

@@ -15,7 +15,7 @@ from ..base import cache
 from ..base.errors import SaakmError
 from ..base.files import hash_files
 from ..base.process import run_logged
-from ..build.kernel import Kernel, environment, make_command
+from ..builder.kernel import Kernel, environment, make_command
 
 # gcc's and modpost's; what else make says is of no use to an author.
 _COMPLAINT = re.compile(r"(error|warning|ERROR|undefined)\b")

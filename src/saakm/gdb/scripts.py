@@ -10,7 +10,7 @@ from pathlib import Path
 from ..base.files import hash_files, write_text
 from ..base.locks import locked
 from ..base.process import run_logged
-from ..build.kernel import environment, make_command
+from ..builder.kernel import environment, make_command
 
 
 def kernel_scripts(build: Path) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
-from ..build.kernel import Kernel
+from ..builder.kernel import Kernel
 from . import kernelside, sources
 from .checker import Checker, Failure, Outcome, run_side_by_side
 

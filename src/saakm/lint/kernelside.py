@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ..build import source
-from ..build.kernel import Kernel, find_kernel
+from ..builder import source
+from ..builder.kernel import Kernel, find_kernel
 from .checker import Checker, Skipped, complaint_of
 
 _SAVED = re.compile(r"^savedcmd_\S+ := (.*?)(?: ;|$)", re.M)

@@ -9,7 +9,7 @@ from ..base import paths
 from ..base.locks import locked
 from ..base.process import run_logged
 from ..base.progress import meter
-from ..build.modules import build_saakmctl
+from ..builder.modules import build_saakmctl
 from .debian import build_package
 
 NAME = "saakmctl"

@@ -13,7 +13,7 @@ from ..base import paths
 from ..base.locks import locked
 from ..base.process import run_logged
 from ..base.progress import meter
-from ..build.kernel import Kernel, environment, make_command
+from ..builder.kernel import Kernel, environment, make_command
 from ..lab.bench.packages import ensure
 from .debian import TOOLS, maintainer, move, version
 

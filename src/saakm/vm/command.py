@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
-from ..build.programs import compile_static
+from ..builder.programs import compile_static
 from . import qmp
 from .machine import KVM, Machine
 from .qemu import qemu_program, threads_patch_safely

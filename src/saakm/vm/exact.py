@@ -15,8 +15,8 @@ from pathlib import Path
 from ..base.errors import GuestDied, SaakmError
 from ..base.procfs import parse_ejected
 from ..base.progress import meter
-from ..build.kernel import build_kernel
-from ..build.modules import build_modules, build_saakmctl
+from ..builder.kernel import build_kernel
+from ..builder.modules import build_modules, build_saakmctl
 from . import appliance, qmp
 from .appliance import Appliance
 from .command import COUNTED_CLOCK

@@ -28,9 +28,9 @@ from typing import Self, TextIO
 from ..base import cache, paths
 from ..base.errors import GuestDied, GuestHung, QemuFault, SaakmError
 from ..base.process import tail
-from ..build import kconfig
-from ..build.kernel import Kernel, build_kernel
-from ..build.modules import build_modules, build_saakmctl, module_file
+from ..builder import kconfig
+from ..builder.kernel import Kernel, build_kernel
+from ..builder.modules import build_modules, build_saakmctl, module_file
 from .accel import check_accel, choose_accel
 from .command import host_command, package_in_guest
 from .exchange import drop_exchange, new_exchange

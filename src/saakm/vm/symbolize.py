@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..build.kernel import Kernel
+from ..builder.kernel import Kernel
 
 _PLACE = re.compile(r"(?<!\? )\b([\w.]+)\+0x([0-9a-f]+)/0x([0-9a-f]+)(?: \[(\w+)\])?")
 # Where the fault is. All others in a trace are return addresses: the call is before.

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from ...base import paths
 from ...base.errors import GuestDied, GuestHung
-from ...build import modules
-from ...build.kernel import Kernel
-from ...build.programs import compile_static
+from ...builder import modules
+from ...builder.kernel import Kernel
+from ...builder.programs import compile_static
 from ...vm import appliance
 from ...vm.appliance import Appliance, counted_machine
 from ...vm.command import COUNTED_CLOCK

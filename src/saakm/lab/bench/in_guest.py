@@ -10,8 +10,8 @@ from typing import Any
 
 from ...base import cache
 from ...base.procfs import parse_ejected
-from ...build.kernel import Kernel, build_kernel
-from ...build.modules import build_modules, build_saakmctl, module_file
+from ...builder.kernel import Kernel, build_kernel
+from ...builder.modules import build_modules, build_saakmctl, module_file
 from ...vm.command import package_in_guest
 from ...vm.exchange import new_exchange
 from ...vm.guest import Guest, Result

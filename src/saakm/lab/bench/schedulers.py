@@ -8,8 +8,8 @@ from pathlib import Path
 from ...base import paths
 from ...base.errors import SaakmError
 from ...base.files import hash_files
-from ...build import peers
-from ...build.policies import policies
+from ...builder import peers
+from ...builder.policies import policies
 
 EEVDF = "eevdf"
 DEFAULT = "eevdf,scx_fifo,fifo"

@@ -11,9 +11,9 @@ from typing import Any
 
 from ...base import paths
 from ...base.errors import GuestDied, GuestHung, SaakmError
-from ...build.kernel import Kernel, build_kernel
-from ...build.modules import build_modules, build_saakmctl
-from ...build.programs import compile_static
+from ...builder.kernel import Kernel, build_kernel
+from ...builder.modules import build_modules, build_saakmctl
+from ...builder.programs import compile_static
 from ...vm import appliance, qmp
 from ...vm.appliance import Appliance, counted_machine
 from ...vm.exchange import drop_exchange, new_exchange

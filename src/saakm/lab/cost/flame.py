@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from ...base.errors import SaakmError
-from ...build import crates
+from ...builder import crates
 from .where import Profile
 
 _INFERNO = crates.Crate(

@@ -9,8 +9,8 @@ from typing import Any
 
 from ...base import paths
 from ...base.errors import SaakmError
-from ...build import peers
-from ...build.programs import compile_static
+from ...builder import peers
+from ...builder.programs import compile_static
 from ...vm import appliance
 from ...vm.appliance import Appliance, counted_machine
 from .operations import CLASSES

@@ -4,8 +4,8 @@
 from dataclasses import dataclass
 
 from ...base.errors import SaakmError
-from ...build import peers
-from ...build.policies import policies
+from ...builder import peers
+from ...builder.policies import policies
 
 # These need no module of ours.
 CLASSES = ("eevdf", "sched_fifo")

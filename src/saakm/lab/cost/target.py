@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ...base.errors import SaakmError
 from ...base.files import is_whole, read_json
-from ...build import kernel, modules
-from ...build.kernel import Kernel
+from ...builder import kernel, modules
+from ...builder.kernel import Kernel
 from ...vm.qemu import needed_qemu
 
 # As in /proc/version, without the number and the date of the build.

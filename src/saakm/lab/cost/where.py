@@ -16,7 +16,7 @@ from rich.table import Table
 
 from ...base import paths
 from ...base.errors import SaakmError
-from ...build.programs import compile_plugin
+from ...builder.programs import compile_plugin
 from ...vm import appliance
 from .measure import Conditions, counted, guest_of, results, time_limit
 from .target import Target
