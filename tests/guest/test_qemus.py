@@ -10,7 +10,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.base.errors import GuestDied, GuestHung, QemuFault
-from saakm.vm import guest as vm
+from saakm.vm import guest
 from saakm.vm.qemu import find_qemu, qemu_program
 
 from .support import load_policy, policies, run_ok
@@ -90,7 +90,7 @@ def test_a_qemu_that_ends_itself_is_started_again(faulty, boot, capfd):
 
 
 def test_a_qemu_that_stands_still_is_started_again(faulty, boot, capfd, monkeypatch):
-    monkeypatch.setattr(vm, "_STILL_SECONDS", 6)
+    monkeypatch.setattr(guest, "_STILL_SECONDS", 6)
     faulty("exec sleep infinity", 1)
     assert boot().run("true").status == 0
     assert "QEMU stands still" in capfd.readouterr().err
@@ -101,9 +101,9 @@ def first_boots_take(monkeypatch):
     """first_boots_take(n): n boots are over after two seconds."""
 
     def limit(count: int) -> None:
-        usual, limits = vm.Guest._boot_deadline, [2.0] * count
+        usual, limits = guest.Guest._boot_deadline, [2.0] * count
         monkeypatch.setattr(
-            vm.Guest, "_boot_deadline", lambda self: limits.pop() if limits else usual(self)
+            guest.Guest, "_boot_deadline", lambda self: limits.pop() if limits else usual(self)
         )
 
     return limit

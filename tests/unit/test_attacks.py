@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.cli import app
-from saakm.lab.attacks import report
+from saakm.lab.attacks import overview
 from saakm.lab.attacks.catalogue import ATTACKS, chosen_attacks, fault_of
 from saakm.lab.attacks.outcome import BYSTANDERS_MS, LIMIT_MS, judge
 
@@ -100,7 +100,7 @@ def test_fatal_ones_are_to_be_fatal():
 def test_table_goes_between_the_markers(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- attacks: begin -->\nold\n<!-- attacks: end -->\nafter\n")
-    report.write(page, [judged()])
+    overview.write(page, [judged()])
     text = page.read_text()
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
     assert "./saakm attacks starve --markdown" in text
@@ -113,7 +113,7 @@ def test_table_goes_between_the_markers(tmp_path):
 def test_page_without_a_place_is_refused(tmp_path):
     (tmp_path / "page.md").write_text("no markers\n")
     with pytest.raises(SaakmError, match="has no place for the table"):
-        report.write(tmp_path / "page.md", [judged()])
+        overview.write(tmp_path / "page.md", [judged()])
 
 
 def test_list_says_what_each_does():

@@ -8,8 +8,8 @@ import pytest
 
 from saakm.base.errors import GuestDied, SaakmError
 from saakm.lab.bench import metric, packages, schedulers, script, store, workloads
-from saakm.lab.bench.measure import MILLIONS, Bench, do_all
-from saakm.lab.bench.plan import plan
+from saakm.lab.bench.rounds import plan
+from saakm.lab.bench.runner import MILLIONS, Bench, do_all
 from saakm.lab.bench.schedulers import Scheduler
 from saakm.vm.guest import Result
 

@@ -7,9 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
-from saakm.lab.bench import export, picture, show
+from saakm.lab.bench import boxes, comparison, export
 from saakm.lab.bench.figures import Figure
-from saakm.lab.bench.table import number, per_cent, plain, table
+from saakm.lab.bench.kernel_table import number, per_cent, plain, table
 
 NAMES = ["eevdf", "fifo"]
 
@@ -99,7 +99,7 @@ def test_deviations_have_the_digits_of_their_mean():
 
 def test_the_terminal_says_the_rule_and_what_time_means(pipes):
     out = Console(file=io.StringIO(), width=160)
-    show.show(pipes, "eevdf", out)
+    comparison.show(pipes, "eevdf", out)
     text = out.file.getvalue()
     for words in ("fifo against eevdf", "Welch", "only the ratio", "1 won", "1 within noise"):
         assert words in text
@@ -122,6 +122,6 @@ def test_csv_has_a_row_a_run(pipes, tmp_path):
 
 def test_box_plots_are_drawn(pipes, tmp_path):
     files = [tmp_path / "boxes.svg", tmp_path / "boxes.png"]
-    picture.draw(pipes, NAMES, files)
+    boxes.draw(pipes, NAMES, files)
     assert "<svg" in files[0].read_text()
     assert files[1].read_bytes().startswith(b"\x89PNG")

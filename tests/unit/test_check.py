@@ -14,7 +14,7 @@ from rich.console import Console
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.lab.check import report
+from saakm.lab.check import verdicts
 from saakm.lab.check.checks import CHECKS, PROMISES, chosen_checks, parse_promises
 from saakm.lab.check.evaluate import Finding, evaluate
 from saakm.lab.check.plan import Level, Trial, plan
@@ -173,18 +173,18 @@ def test_what_the_guest_said_comes_through():
 
 def shown(rows):
     text = io.StringIO()
-    report.show("mine", 3, rows, Console(file=text, width=120))
+    verdicts.show("mine", 3, rows, Console(file=text, width=120))
     return text.getvalue()
 
 
 def test_report_in_words():
     bad = Finding("failed", ["a ring"], ["a [wakeup] was lost"], "the dump", "the kernel")
     rows = [
-        report.row(Trial("storm", seed=3), Finding("held", ["300 kills"]), "mine", []),
-        report.row(Trial("wakeups", seed=3), bad, "mine", []),
-        *report.skipped(["weights", "storm"], ["fairness"]),
+        verdicts.row(Trial("storm", seed=3), Finding("held", ["300 kills"]), "mine", []),
+        verdicts.row(Trial("wakeups", seed=3), bad, "mine", []),
+        *verdicts.skipped(["weights", "storm"], ["fairness"]),
     ]
-    text = shown(report.in_order(rows))
+    text = shown(verdicts.in_order(rows))
     assert text.index("wakeups") < text.index("storm")
     assert "a [wakeup] was lost" in text and "the dump" in text and "| the kernel" in text
     assert "again:            saakm check mine --only wakeups --seed 3" in text

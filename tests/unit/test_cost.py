@@ -14,7 +14,7 @@ from saakm.base.errors import SaakmError
 from saakm.builder import crates
 from saakm.builder.programs import compile_static
 from saakm.cli import app
-from saakm.lab.cost import baseline, flame, picture, show
+from saakm.lab.cost import bars, baseline, flame, printed
 from saakm.lab.cost.measure import Conditions, Row, loaded_policies, results
 from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.lab.cost.target import find_target
@@ -226,7 +226,7 @@ ROWS = [row("eevdf", instructions=9000.0), row("sched_fifo"), row("fifo", instru
 
 def shown(rows):
     console = Console(width=120, record=True, file=io.StringIO())
-    show.show(rows, console)
+    printed.show(rows, console)
     return console.export_text()
 
 
@@ -243,8 +243,8 @@ def test_replicates_have_a_spread():
 
 def test_pictures_are_drawn_and_repeat_to_the_byte(tmp_path):
     files = [tmp_path / name for name in ("a.svg", "b.svg", "a.png")]
-    picture.draw([*ROWS, row(operation="yield", instructions=1.0)], files[:1] + files[2:])
-    picture.draw([*ROWS, row(operation="yield", instructions=1.0)], files[1:2])
+    bars.draw([*ROWS, row(operation="yield", instructions=1.0)], files[:1] + files[2:])
+    bars.draw([*ROWS, row(operation="yield", instructions=1.0)], files[1:2])
     assert files[0].read_bytes() == files[1].read_bytes()
     assert b"<svg" in files[0].read_bytes() and files[2].read_bytes().startswith(b"\x89PNG")
 
@@ -260,7 +260,7 @@ def test_what_got_dearer_is_shown_as_count_or_as_ratio():
         ),
     ):
         console = Console(width=120, record=True, file=io.StringIO())
-        show.show_changes(found, console)
+        printed.show_changes(found, console)
         shown_text = console.export_text()
         assert all(text in shown_text for text in texts)
 

@@ -11,9 +11,9 @@ from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.builder import crates, peers
 from saakm.builder.programs import compile_plugin
-from saakm.lab.cost import curves, flame, goals, markdown, where
+from saakm.lab.cost import curves, flame, goals, sections, where
 from saakm.lab.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
-from saakm.lab.cost.measure import Conditions, Row, machine
+from saakm.lab.cost.measure import Conditions, Row, guest_of
 from saakm.lab.cost.operations import chosen_schedulers, refuse_runnable
 from saakm.lab.cost.target import find_target
 from saakm.lab.cost.where import Profile, Symbols, by_stack
@@ -139,14 +139,14 @@ def test_markdown(tmp_path):
         ),
         (ALONG, "runnable", "| fifo (FIFO) | 1,500 | 1,500 | 1,501 |"),
     ):
-        markdown.write(tmp_path / "page.md", rows)
+        sections.write(tmp_path / "page.md", rows)
         text = (tmp_path / "page.md").read_text()
         assert line in text and f"(page-{kind}.svg)" in text
         assert (tmp_path / f"page-{kind}.svg").exists()
 
 
 def test_markdown_has_the_command_of_its_figures():
-    assert markdown.command(ALONG) == (
+    assert sections.command(ALONG) == (
         "saakm cost --axis runnable --values 2,100,10000 --op yield,pipe --schedulers fifo,prio --cpus 1 --json"
     )
 
@@ -204,7 +204,7 @@ def test_a_kernel_without_the_names_of_its_variables_is_refused(tmp_path):
     vmlinux.write_bytes(b"Linux version 6.12.9 (me@here) (gcc 12) #3 SMP today\n\0")
     (tmp_path / ".config").write_text("CONFIG_KALLSYMS=y\n")
     with pytest.raises(SaakmError, match="scx_bpfland cannot be loaded") as error:
-        machine(find_target(vmlinux), "scx_bpfland", ["pipe"], Conditions())
+        guest_of(find_target(vmlinux), "scx_bpfland", ["pipe"], Conditions())
     assert "CONFIG_KALLSYMS_ALL" in error.value.next_step
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from saakm.builder.kernel import Kernel
 from saakm.dev import sample
-from saakm.dev.session import Update
+from saakm.dev.loop import Update
 from saakm.dev.versions import CompileError, Versions
 from saakm.dev.view import Plain, Screen, tell
 from saakm.vm.guest import Result

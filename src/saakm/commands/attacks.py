@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 
 from ..base.progress import meter
-from ..lab.attacks import report
-from ..lab.attacks import run as runs
+from ..lab.attacks import boots, overview
 from ..lab.attacks.catalogue import chosen_attacks
 from ..lab.attacks.outcome import Outcome
 from ..lab.cost.target import find_target
@@ -41,23 +40,23 @@ def attacks(
     The status is 0 if the class held all of them.
     """
     if list_attacks:
-        report.show_list(Console())
+        overview.show_list(Console())
         return
     chosen = chosen_attacks(names or [], include_fatal)
     if markdown:
-        report.page_with_place(markdown)  # or a refusal, before they take minutes
-    scene = runs.prepare(find_target().built)
+        overview.page_with_place(markdown)  # or a refusal, before they take minutes
+    scene = boots.prepare(find_target().built)
     with meter("attacking", len(chosen)) as progress:
 
         def on_end(outcome: Outcome) -> None:
             progress.describe(f"{outcome.attack} {'held' if outcome.held else 'NOT held'}")
             progress.advance()
 
-        outcomes = runs.run_all(scene, chosen, jobs, on_end)
+        outcomes = boots.run_all(scene, chosen, jobs, on_end)
     if as_json:
         print(json.dumps([outcome.as_json() for outcome in outcomes], indent=2))
     else:
-        report.show(outcomes, Console())
+        overview.show(outcomes, Console())
     if markdown:
-        report.write(markdown, outcomes)
+        overview.write(markdown, outcomes)
     raise typer.Exit(any(not outcome.held for outcome in outcomes))

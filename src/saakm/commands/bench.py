@@ -14,22 +14,22 @@ from ..base.errors import SaakmError
 from ..base.progress import meter
 from ..builder import peers
 from ..lab.bench import (
+    boxes,
+    comparison,
     environment,
     export,
     listing,
     packages,
-    picture,
     schedulers,
-    show,
     store,
     workloads,
 )
 from ..lab.bench.figures import Figure, figures
 from ..lab.bench.figures import schedulers as schedulers_of
 from ..lab.bench.in_guest import InGuest
-from ..lab.bench.measure import Bench, do_all
 from ..lab.bench.on_host import OnHost
-from ..lab.bench.plan import plan
+from ..lab.bench.rounds import plan
+from ..lab.bench.runner import Bench, do_all
 from ..lab.bench.workloads import Variant, Workload
 from ..vm.options import VmOptions, with_machine_options
 
@@ -106,7 +106,7 @@ def bench(
     if csv:
         export.write_csv(found, csv)
     if pictures := [path for path in (svg, png) if path]:
-        picture.draw(found, schedulers_of(found, chosen[0]), pictures)
+        boxes.draw(found, schedulers_of(found, chosen[0]), pictures)
     _complain(bench_)
 
 
@@ -155,7 +155,7 @@ def _run(
 
 def _report(found: list[Figure], base: str, console: Console) -> None:
     if found:
-        show.show(found, base, console)
+        comparison.show(found, base, console)
 
 
 def _complain(bench_: Bench) -> None:

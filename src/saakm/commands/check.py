@@ -21,8 +21,8 @@ from ..base.files import replacing
 from ..base.progress import meter
 from ..builder import kconfig
 from ..builder.policies import find_policy
-from ..lab.check import report
 from ..lab.check import trial as trials
+from ..lab.check import verdicts
 from ..lab.check.checks import chosen_checks, parse_promises
 from ..lab.check.evaluate import Finding
 from ..lab.check.plan import USUAL, Level, Trial, fits, plan
@@ -79,7 +79,7 @@ def check(
     Each check is a boot of its own in deterministic time. The status is 0 if all held.
     """
     if list_checks:
-        report.show_checks(Console())
+        verdicts.show_checks(Console())
         return
     source = _source(policy)
     names = chosen_checks(only)
@@ -96,7 +96,7 @@ def check(
         subject = trials.prepare(source, param or [], {t.config for t in planned}, Path(files))
         promised = trials.promises(subject.module(planned[0].config)) + wanted
         # Who names a promise alone wants to know.
-        left_out = [] if only else report.skipped(names, promised)
+        left_out = [] if only else verdicts.skipped(names, promised)
         planned = [t for t in planned if t.check not in {row.check for row in left_out}]
         if command:
             _print_command(subject, planned)
@@ -104,11 +104,11 @@ def check(
         rows = (_debug if gdb else partial(_run, jobs))(
             subject, planned, policy, _options(param or [])
         )
-    rows = report.in_order(rows + left_out)
+    rows = verdicts.in_order(rows + left_out)
     if as_json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
     else:
-        report.show(subject.name, seed, rows, Console())
+        verdicts.show(subject.name, seed, rows, Console())
     raise typer.Exit(any(row.finding.verdict == "failed" for row in rows))
 
 
@@ -157,7 +157,7 @@ def _options(parameters: list[str]) -> list[str]:
 
 def _run(
     jobs: int, subject: trials.Subject, planned: list[Trial], policy: str, options: list[str]
-) -> list[report.Row]:
+) -> list[verdicts.Row]:
     found: dict[Trial, Finding] = {}
     with meter("checking", len(planned)) as progress:
 
@@ -167,19 +167,19 @@ def _run(
             progress.advance()
 
         trials.run_all(subject, planned, jobs, on_end)
-    return [report.row(trial, found[trial], policy, options) for trial in planned]
+    return [verdicts.row(trial, found[trial], policy, options) for trial in planned]
 
 
 def _debug(
     subject: trials.Subject, planned: list[Trial], policy: str, options: list[str]
-) -> list[report.Row]:
+) -> list[verdicts.Row]:
     trial = _the_only(planned, "--gdb debugs one guest")
     print(
         "saakm: the guest stands still; in another window:\n"
         "         saakm gdb -ex saakm-failures -ex continue",
         file=sys.stderr,
     )
-    return [report.row(trial, trials.debug(subject, trial), policy, options)]
+    return [verdicts.row(trial, trials.debug(subject, trial), policy, options)]
 
 
 def _the_only(planned: list[Trial], what: str) -> Trial:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ..base.errors import SaakmError
 from ..base.progress import meter
-from ..lab.cost import axes, curves, flame, goals, markdown, picture, show
+from ..lab.cost import axes, bars, curves, flame, goals, printed, sections
 from ..lab.cost import baseline as baselines
 from ..lab.cost import where as profiling
 from ..lab.cost.baseline import FLOOR, Baseline, Change
@@ -98,7 +98,7 @@ def _compare(kinds: list[list[Change]], file: Path | None, console: Console) -> 
     if file:
         baselines.refuse_incomparable(found)
     for changes in kinds:
-        show.show_changes(changes, console)
+        printed.show_changes(changes, console)
     if file:
         baselines.refuse_dearer(file, found)
 
@@ -139,12 +139,12 @@ def _tell(rows: list[Row], out: Output) -> None:
     if out.json:
         print(json.dumps(as_json(rows), indent=2))
     else:
-        (curves if varies else show).show(rows, Console())
-        show.show_verdicts(goals.verdicts(rows), Console())
+        (curves if varies else printed).show(rows, Console())
+        printed.show_verdicts(goals.verdicts(rows), Console())
     if out.pictures:
-        (curves if varies else picture).draw(rows, out.pictures)
+        (curves if varies else bars).draw(rows, out.pictures)
     if out.markdown:
-        markdown.write(out.markdown, rows)
+        sections.write(out.markdown, rows)
 
 
 def _where(

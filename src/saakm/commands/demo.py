@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from ..base.errors import SaakmError
+from ..view.terminal import figure, label, table
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
 from .run import boot, check_policy, report_ejections, report_splats, under_policy
@@ -91,7 +91,7 @@ def demo(
 
 def measure(guest: Guest, source: Path | None, timeout: float) -> Measured:
     policy, command = source.name if source else "eevdf", under_policy(source, WORKLOAD)
-    data = json.loads(guest.run_helper("measure", f"{policy} {command}", timeout).check().stdout)
+    data = json.loads(guest.run_helper("counters", f"{policy} {command}", timeout).check().stdout)
     if data["status"]:
         raise SaakmError(
             f"{WORKLOAD[0]} failed under {policy}",
@@ -113,15 +113,14 @@ def measure(guest: Guest, source: Path | None, timeout: float) -> Measured:
 def _report(runs: list[Measured], boot_seconds: float, total: float) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{' '.join(WORKLOAD)}, in one boot; of the times only the ratio means something")
-    table = Table()
-    for column in ("policy", "threads", "switches", "seconds", "to EEVDF"):
-        table.add_column(column, justify="left" if column == "policy" else "right")
+    figures = map(figure, ("threads", "switches", "seconds", "to EEVDF"))
+    shown = table("", label("policy"), *figures)
     for run in runs:
         threads = run.tasks if run.threads is None else run.threads
         switches = run.kernel_switches if run.switches is None else run.switches
         ratio = f"{run.seconds / runs[0].seconds:.2f}"
-        table.add_row(run.policy, f"{threads:,}", f"{switches:,}", f"{run.seconds:.2f}", ratio)
-    console.print(table)
+        shown.add_row(run.policy, f"{threads:,}", f"{switches:,}", f"{run.seconds:.2f}", ratio)
+    console.print(shown)
     for run in runs[1:]:
         _prove(console, run)
         console.print(_NEXT.format(policy=run.policy), markup=False)

@@ -14,7 +14,7 @@ import typer
 from ..base.errors import SaakmError
 from ..base.progress import meter
 from ..dev import sample
-from ..dev.session import Session
+from ..dev.loop import Session
 from ..dev.view import Plain, Screen
 from ..trace.events import enabled_at_boot
 from ..vm.options import VmOptions, with_machine_options

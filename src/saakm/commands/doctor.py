@@ -17,6 +17,7 @@ from rich.table import Table
 from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..builder import pinned, source
+from ..view.terminal import table
 from ..vm import accel
 from ..vm.qemu import Qemu, find_qemu
 
@@ -191,8 +192,8 @@ def _kvm(qemu: Qemu | None) -> Finding:
 
 
 def _table(findings: list[Finding]) -> Table:
-    table = Table("", "what", "state", "to mend it")
+    shown = table("", "", "what", "state", "to mend it")
     for f in findings:
         mark = "[green]ok[/]" if f.ok else "[red]missing[/]" if f.needed else "[yellow]no[/]"
-        table.add_row(mark, f.name, f.detail, f.fix)
-    return table
+        shown.add_row(mark, f.name, f.detail, f.fix)
+    return shown

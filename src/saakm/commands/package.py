@@ -11,9 +11,9 @@ import typer
 from ..base.errors import SaakmError
 from ..builder.kernel import build_kernel
 from ..builder.policies import find_policy, own_policies, policies
-from ..package.ctl import package_ctl
-from ..package.kernel import package_kernel
-from ..package.policy import package_policy
+from ..package.ctl_package import package_ctl
+from ..package.kernel_package import package_kernel
+from ..package.policy_package import package_policy
 
 
 class Part(StrEnum):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
-from ..lab.report import html, inputs, markdown
+from ..lab.report import html_page, inputs, markdown_page
 
 
 def report(
@@ -46,10 +46,10 @@ def report(
     _check_base(base, results)
     if as_markdown:
         heading = f"# {title}" + (f"\n\n{notes.read_text().strip()}" if notes else "")
-        markdown.write(as_markdown, results, heading, base)
+        markdown_page.write(as_markdown, results, heading, base)
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(html.render(results, title, base, [str(path) for path in sources]))
+        out.write_text(html_page.render(results, title, base, [str(path) for path in sources]))
     typer.echo(str(as_markdown or out))
 
 

@@ -15,8 +15,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from .loop import Update
 from .sample import Snapshot
-from .session import Update
 
 _PLAIN_SECONDS = 5.0  # between two lines of figures
 _NEWS = 6  # kept on the screen

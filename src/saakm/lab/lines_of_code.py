@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from ..base import paths
+from ..view import markdown
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # Where both sides are. The pairs decide alike: tests/guest/test_peers.py.
@@ -23,8 +24,8 @@ def lines_of_code(path: Path) -> int:
 
 
 def table() -> str:
-    rows = ["| scheduler | here | sched_ext |", "| --- | --- | --- |"]
-    for what, files in PAIRS.items():
-        cells = (f"[{lines_of_code(paths.REPO / file)}](../../{file})" for file in files)
-        rows.append(f"| {what} | {' | '.join(cells)} |")
-    return "\n".join(rows)
+    rows = [
+        [what, *(f"[{lines_of_code(paths.REPO / file)}](../../{file})" for file in files)]
+        for what, files in PAIRS.items()
+    ]
+    return markdown.table(["scheduler", "here", "sched_ext"], rows)

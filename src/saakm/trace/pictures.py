@@ -5,14 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import ListedColormap
-from matplotlib.ticker import MaxNLocator
 
+from ..view.plot import canvas, save
 from ..vm.topology import Topology
 from .timeline import Timeline
 
@@ -39,12 +34,11 @@ def draw(
         del pictures["queues"]  # the queues are SaaKM's
     files = []
     for name, picture in pictures.items():
-        figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+        figure, [axes] = canvas(1, 1, (8, 5))
         picture(axes)
         figure.suptitle(title, fontsize=9, color="0.4")
         files.append(directory / f"{name}.{kind}")
-        figure.savefig(files[-1], dpi=120)
-        plt.close(figure)
+        save(figure, files[-1:])
     return files
 
 
@@ -53,6 +47,8 @@ def _seconds(timeline: Timeline) -> float:
 
 
 def _migrations(axes: "Axes", timeline: Timeline, topology: Topology) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     cpus = timeline.cpus
     matrix = np.zeros((cpus, cpus), dtype=int)
     for (origin, target), count in timeline.migrations.items():
@@ -95,6 +91,9 @@ def _by_first_run(timeline: Timeline) -> list[int]:
 def _residency(axes: "Axes", timeline: Timeline) -> None:
     """Colour: the CPU on which a thread spent most of the time slot; white: nowhere."""
     pids = _by_first_run(timeline)
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
     rows = {pid: row for row, pid in enumerate(pids)}
     spent = np.zeros((len(pids), _COLUMNS, timeline.cpus), dtype=np.float32)
     width = max(timeline.end_ns - timeline.begin_ns, 1) / _COLUMNS
@@ -102,7 +101,7 @@ def _residency(axes: "Axes", timeline: Timeline) -> None:
         _spread(spent[rows[pid], :, cpu], (begin - timeline.begin_ns) / width,
                 (end - timeline.begin_ns) / width)  # fmt: skip
     where = np.ma.masked_where(spent.sum(axis=2) == 0, spent.argmax(axis=2))
-    colors = plt.get_cmap("tab10" if timeline.cpus <= 10 else "turbo")
+    colors = colormaps["tab10" if timeline.cpus <= 10 else "turbo"]
     shades = [
         colors(c if timeline.cpus <= 10 else c / (timeline.cpus - 1)) for c in range(timeline.cpus)
     ]

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from . import stats
-from .plan import WARM_UP
+from .rounds import WARM_UP
 from .stats import Difference, Summary
 from .store import Record
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 
+from ...view.terminal import table
 from . import packages
 from .workloads import Workload
 
@@ -37,9 +38,8 @@ def rows(known: Iterable[Workload]) -> list[dict[str, Any]]:
 
 
 def show(known: Iterable[Workload], console: Console) -> None:
-    table = Table()
-    for column in ("workload", "what it does, and its input", "variants", "figure", "programs"):
-        table.add_column(column, overflow="fold")
+    columns = ("workload", "what it does, and its input", "variants", "figure", "programs")
+    shown = table("", *(Column(name, overflow="fold") for name in columns))
     for workload in known:
         absent = packages.missing(workload.packages)
         state = f"[yellow]to install: {' '.join(absent)}[/]" if absent else "installed"
@@ -48,15 +48,15 @@ def show(known: Iterable[Workload], console: Console) -> None:
             f"{v.meaning}: {v.unit}, {'less' if v.better == 'lower' else 'more'} is better"
             for v in workload.variants
         )
-        table.add_row(
+        shown.add_row(
             workload.name,
             f"{workload.what}\n[dim]{workload.input}[/]",
             "\n".join(variants),
             "\n".join(figures),
             state,
         )
-        table.add_section()
-    console.print(table)
+        shown.add_section()
+    console.print(shown)
 
 
 def _family(family: str, point: str) -> str:

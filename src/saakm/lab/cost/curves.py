@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 
 from ...base import paths
+from ...view.plot import canvas, save, without_frame
+from ...view.terminal import figure, label, table
 from .axes import AXES, axis_of
 from .measure import Row
-from .picture import canvas, save
-from .show import by_operation
+from .printed import by_operation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def table_of(rows: list[Row]) -> tuple[list[int], dict[str, dict[int, float]]]:
     return sorted({value(row) for row in rows}), figures
 
 
-def label(scheduler: str) -> str:
+def described(scheduler: str) -> str:
     """With what a policy keeps its threads in."""
     code = "".join(file.read_text() for file in (paths.POLICIES / scheduler).glob("*.c"))
     queues = sorted(set(re.findall(r"\bSAAKM_RQ_([A-Z]+)\b", code)))
@@ -41,28 +41,25 @@ def show(rows: list[Row], console: Console) -> None:
         if not axis_of(group):
             continue
         values, figures = table_of(group)
-        table = Table(
-            title=f"{name}: instructions by {AXES[axis_of(group)].what}", title_justify="left"
-        )
-        table.add_column("scheduler", no_wrap=True)
-        for value in values:
-            table.add_column(f"{value:,}", justify="right", no_wrap=True)
+        columns = (figure(f"{value:,}") for value in values)
+        title = f"{name}: instructions by {AXES[axis_of(group)].what}"
+        shown = table(title, label("scheduler"), *columns)
         for scheduler, points in figures.items():
-            table.add_row(
-                label(scheduler), *(f"{points[v]:,.0f}" if v in points else "" for v in values)
+            shown.add_row(
+                described(scheduler), *(f"{points[v]:,.0f}" if v in points else "" for v in values)
             )
-        console.print(table)
+        console.print(shown)
 
 
 def draw(rows: list[Row], paths: list[Path]) -> None:
     axis = AXES[axis_of(rows)]
     groups = {name: group for name, group in by_operation(rows).items() if axis_of(group)}
-    figure, panels = canvas(len(groups), _COLUMNS, (4.8, 3.8))
+    picture, panels = canvas(len(groups), _COLUMNS, (4.8, 3.8))
     names = list(dict.fromkeys(row.scheduler for row in rows))
     for panel, (name, group) in zip(panels, groups.items()):
         _panel(panel, name, group, names)
     handles = {str(line.get_label()): line for panel in panels for line in panel.get_lines()}
-    figure.legend(
+    picture.legend(
         handles.values(),
         handles.keys(),
         loc="outside lower center",
@@ -70,8 +67,8 @@ def draw(rows: list[Row], paths: list[Path]) -> None:
         frameon=False,
         fontsize=9,
     )
-    figure.suptitle(f"instructions an operation, by {axis.what}")
-    save(figure, paths)
+    picture.suptitle(f"instructions an operation, by {axis.what}")
+    save(picture, paths)
 
 
 def _panel(panel: "Axes", name: str, group: list[Row], names: list[str]) -> None:
@@ -84,7 +81,7 @@ def _panel(panel: "Axes", name: str, group: list[Row], names: list[str]) -> None
             marker="o",
             markersize=4,
             color=f"C{names.index(scheduler)}",
-            label=label(scheduler),
+            label=described(scheduler),
         )
     panel.set_xscale("log", base=10 if values[-1] > 100 else 2)
     panel.set_xticks(values, [f"{value:,}" for value in values], fontsize=8)
@@ -98,5 +95,4 @@ def _panel(panel: "Axes", name: str, group: list[Row], names: list[str]) -> None
         panel.set_ylim(0, top * 1.1)
     panel.set_title(name, loc="left", fontsize=10)
     panel.grid(alpha=0.3)
-    for side in ("top", "right"):
-        panel.spines[side].set_visible(False)
+    without_frame(panel, "top", "right")

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from ...base import paths
 from ...base.errors import SaakmError
 from ...builder.programs import compile_plugin
+from ...view.terminal import figure
+from ...view.terminal import table as terminal_table
 from ...vm import appliance
 from .measure import Conditions, counted, guest_of, results, time_limit
 from .target import Target
@@ -180,10 +181,8 @@ def table(profiles: list[Profile], top: int) -> list[list[str]]:
 def show(profiles: list[Profile], top: int, console: Console) -> None:
     """A table an operation, a column a scheduler."""
     for operation, chosen in by_operation(profiles).items():
-        shown = Table(title=f"{operation}: instructions by function", title_justify="left")
-        shown.add_column("function")
-        for p in chosen:
-            shown.add_column(p.scheduler, justify="right")
+        columns = (figure(p.scheduler) for p in chosen)
+        shown = terminal_table(f"{operation}: instructions by function", "function", *columns)
         *functions, total = table(chosen, top)
         for line in functions:
             shown.add_row(*line)

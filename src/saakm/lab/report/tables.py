@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..bench import show, stats, table
+from ..bench import comparison, kernel_table, stats
 from ..bench.figures import Figure, Tally, schedulers, tally
 from ..bench.store import Record
 from ..cost.measure import Row
 from ..cost.operations import OPERATIONS
-from ..cost.show import by_operation, compared
+from ..cost.printed import by_operation, compared
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ COMPARISON_HEADER = (
 def comparisons(found: Sequence[Figure], base: str) -> list[Comparison]:
     names = schedulers(found, base)
     results = [tally(found, names[0], name) for name in names[1:]]
-    return [Comparison(r, show.sentence(r), _rows(found, r)) for r in results if r.differences]
+    return [
+        Comparison(r, comparison.sentence(r), _rows(found, r)) for r in results if r.differences
+    ]
 
 
 def _rows(found: Sequence[Figure], result: Tally) -> list[list[Cell]]:
@@ -56,7 +58,7 @@ def _rows(found: Sequence[Figure], result: Tally) -> list[list[Cell]]:
         first = [figure.name, f"{figure.unit}, {'less' if figure.better == 'lower' else 'more'}"]
         rows.append(
             [Cell(text) for text in first]
-            + [Cell(text, kind) for text in show.gain_cells(figure, result)]
+            + [Cell(text, kind) for text in comparison.gain_cells(figure, result)]
         )
     return rows
 
@@ -66,7 +68,7 @@ def header(result: Tally) -> list[str]:
 
 
 def kernel_tables(found: Sequence[Figure], base: str) -> str:
-    return table.plain(found, schedulers(found, base))
+    return kernel_table.plain(found, schedulers(found, base))
 
 
 def cost_names(rows: Sequence[Row]) -> list[str]:

@@ -5,8 +5,9 @@ from itertools import groupby
 
 from rich.bar import Bar
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 
+from ...view.terminal import figure, label, table
 from .baseline import FLOOR, Change
 from .goals import Verdict
 from .measure import Row
@@ -35,20 +36,20 @@ def by_operation(rows: list[Row]) -> dict[str, list[Row]]:
 def show(rows: list[Row], console: Console) -> None:
     base = compared_with(rows).scheduler
     several = len(rows[0].seeds) > 1
-    table = Table(title=_title(rows[0]), title_justify="left")
-    for column in ("operation", "scheduler"):
-        table.add_column(column, no_wrap=True)
-    if besides := any(row.loaded not in ([], [row.scheduler]) for row in rows):
-        table.add_column("loaded")
-    table.add_column("instructions", justify="right", no_wrap=True)
-    if several:
-        table.add_column("spread", justify="right")
-    table.add_column(f"to {base}", justify="right", no_wrap=True)
-    table.add_column("", width=_BAR_WIDTH)
+    besides = any(row.loaded not in ([], [row.scheduler]) for row in rows)
+    shown = table(
+        _title(rows[0]),
+        *map(label, ("operation", "scheduler")),
+        *(["loaded"] if besides else []),
+        figure("instructions"),
+        *([figure("spread")] if several else []),
+        figure(f"to {base}"),
+        Column("", width=_BAR_WIDTH),
+    )
     for name, group in by_operation(rows).items():
         zero, largest = compared_with(group), max(row.instructions for row in group)
         for row in group:
-            table.add_row(
+            shown.add_row(
                 name if row is group[0] else "",
                 row.scheduler,
                 *([" ".join(row.loaded)] if besides else []),
@@ -57,8 +58,8 @@ def show(rows: list[Row], console: Console) -> None:
                 "" if row is zero else f"{row.instructions / zero.instructions - 1:+.1%}",
                 Bar(largest, 0, row.instructions, width=_BAR_WIDTH, color=_color(row, zero)),
             )
-        table.add_section()
-    console.print(table)
+        shown.add_section()
+    console.print(shown)
     for name in by_operation(rows):
         console.print(f"{name}: {OPERATIONS[name].what}", style="dim", highlight=False)
 
@@ -66,14 +67,11 @@ def show(rows: list[Row], console: Console) -> None:
 def show_verdicts(verdicts: list[Verdict], console: Console) -> None:
     if not verdicts:
         return
-    table = Table(title="goals", title_justify="left")
-    table.add_column("goal")
-    table.add_column("measured", justify="right")
-    table.add_column("")
+    shown = table("goals", "goal", figure("measured"), "")
     for v in verdicts:
         style = "green" if v.reached else "red"
-        table.add_row(v.goal, v.measured, "reached" if v.reached else "missed", style=style)
-    console.print(table)
+        shown.add_row(v.goal, v.measured, "reached" if v.reached else "missed", style=style)
+    console.print(shown)
 
 
 def _title(row: Row) -> str:
@@ -92,12 +90,11 @@ def show_changes(changes: list[Change], console: Console) -> None:
     """Of counts, or of ratios."""
     if not changes:
         return
-    title = f"ratios to {FLOOR}'s, " if changes[0].is_ratio else ""
-    table = Table(title=f"{title}against the baseline", title_justify="left")
-    for column in ("operation", "scheduler", "baseline", "now", "change"):
-        table.add_column(column, justify="left" if column[0] in "os" else "right")
+    what = f"ratios to {FLOOR}'s, " if changes[0].is_ratio else ""
+    names, figures = map(label, ("operation", "scheduler")), ("baseline", "now", "change")
+    shown = table(f"{what}against the baseline", *names, *map(figure, figures))
     for change in sorted(changes, key=lambda change: -change.part):
-        table.add_row(
+        shown.add_row(
             change.operation,
             change.scheduler,
             change.text(change.before),
@@ -105,4 +102,4 @@ def show_changes(changes: list[Change], console: Console) -> None:
             f"{change.part:+.2%}",
             style="red" if change.is_dearer else None,
         )
-    console.print(table)
+    console.print(shown)

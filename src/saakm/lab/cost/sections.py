@@ -4,12 +4,13 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import curves, picture, where
+from ...view.markdown import code, table
+from . import bars, curves, where
 from .axes import AXES, axis_of
 from .goals import verdicts
 from .measure import Row
 from .operations import OPERATIONS
-from .show import by_operation, compared, compared_with
+from .printed import by_operation, compared, compared_with
 from .where import Profile
 
 _TOP_FUNCTIONS = 40
@@ -24,14 +25,14 @@ def write(path: Path, rows: list[Row]) -> None:
 def section(title: str, rows: list[Row], image: Path) -> list[str]:
     """Of one run; draws the picture."""
     axis = axis_of(rows)
-    (curves if axis else picture).draw(rows, [image])
+    (curves if axis else bars).draw(rows, [image])
     parts = _along(rows) if axis else _operations(rows)
     return [
         f"## {title}: instructions an operation, {_of_what(rows)}",
         *parts,
         f"![the same as a picture]({image.name})",
         *_goals(rows),
-        f"```\n{command(rows)}\n```",
+        code(command(rows)),
     ]
 
 
@@ -55,7 +56,7 @@ def _table_of(rows: list[Row]) -> str:
         zero = compared_with(group)
         cells = {row.scheduler: compared(row, zero) for row in group}
         lines.append([name, *(cells.get(s, "") for s in schedulers)])
-    return _table(["operation", *schedulers], lines)
+    return table(["operation", *schedulers], lines, figures=True)
 
 
 def _along(rows: list[Row]) -> list[str]:
@@ -65,12 +66,12 @@ def _along(rows: list[Row]) -> list[str]:
             continue
         values, figures = curves.table_of(group)
         lines = [
-            [curves.label(s), *(f"{points[v]:,.0f}" if v in points else "" for v in values)]
+            [curves.described(s), *(f"{points[v]:,.0f}" if v in points else "" for v in values)]
             for s, points in figures.items()
         ]
         parts += [
             f"`{name}`: {OPERATIONS[name].what}",
-            _table(["scheduler", *(f"{value:,}" for value in values)], lines),
+            table(["scheduler", *(f"{value:,}" for value in values)], lines, figures=True),
         ]
     return parts
 
@@ -78,7 +79,7 @@ def _along(rows: list[Row]) -> list[str]:
 def _goals(rows: list[Row]) -> list[str]:
     found = verdicts(rows)
     lines = [[v.goal, v.measured, "yes" if v.reached else "**no**"] for v in found]
-    return [_table(["goal", "measured", "reached"], lines)] if found else []
+    return [table(["goal", "measured", "reached"], lines, figures=True)] if found else []
 
 
 def functions(profiles: list[Profile]) -> list[str]:
@@ -88,8 +89,8 @@ def functions(profiles: list[Profile]) -> list[str]:
         lines = [[f"`{line[0]}`", *line[1:]] for line in where.table(chosen, _TOP_FUNCTIONS)]
         parts += [
             f"## Where they go: `{operation}`, by function",
-            _table(["function", *names], lines),
-            f"```\nsaakm cost --where --op {operation} --schedulers {','.join(names)}\n```",
+            table(["function", *names], lines, figures=True),
+            code(f"saakm cost --where --op {operation} --schedulers {','.join(names)}"),
         ]
     return parts
 
@@ -114,8 +115,3 @@ def command(rows: list[Row]) -> str:
 
 def _list(values: Iterable[object]) -> str:
     return ",".join(map(str, dict.fromkeys(values)))
-
-
-def _table(header: list[str], lines: list[list[str]]) -> str:
-    rule = ["---", *["---:"] * (len(header) - 1)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *lines))

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One HTML file that needs nothing else, not even a network."""
+"""Results as one HTML file with interactive plots."""
 
 import time
 from pathlib import Path
 from typing import Any
 
-from ..bench import show
-from ..bench import table as kernel_table
+from ...view.html import page
+from ..bench import comparison, kernel_table
 from ..bench.figures import Figure, schedulers
 from ..bench.figures import tables as by_title
 from ..cost import where
 from ..cost.axes import axis_of
 from ..cost.operations import OPERATIONS
-from ..cost.show import by_operation, compared_with
-from . import plots, tables
+from ..cost.printed import by_operation, compared_with
+from . import interactive, tables
 from .inputs import Results
 
 _TOP_FUNCTIONS = 40
@@ -21,19 +21,11 @@ _TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 
 def render(results: Results, title: str, base: str, sources: list[str]) -> str:
-    # Slow to import, and not needed by other commands.
-    import jinja2
-    from plotly.offline import get_plotlyjs
-
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    template = environment.from_string(_TEMPLATE.read_text())
-    return template.render(
+    return page(
+        _TEMPLATE,
         **_content(results, base),
         title=title,
         sources=sources,
-        plotly=get_plotlyjs(),
         made=time.strftime("%Y-%m-%d"),
     )
 
@@ -43,11 +35,11 @@ def _content(results: Results, base: str) -> dict[str, Any]:
     latencies = [figure for figure in results.figures if figure.latency]
     found = tables.comparisons(own, base)
     return {
-        "comparisons": [(c, tables.header(c.result), plots.gains(c.result)) for c in found],
+        "comparisons": [(c, tables.header(c.result), interactive.gains(c.result)) for c in found],
         "groups": _groups(own, base),
         "latencies": _groups(latencies, base),
-        "rule": show.RULE,
-        "meanings": show.meanings(results.figures),
+        "rule": comparison.RULE,
+        "meanings": comparison.meanings(results.figures),
         "cost": _cost(results),
         "curves": _curves(results),
         "functions": _functions(results),
@@ -64,7 +56,7 @@ def _groups(found: list[Figure], base: str) -> list[dict[str, str]]:
         {
             "title": title,
             "text": kernel_table.table(title, group, names),
-            "plot": plots.boxes(group, names[0]),
+            "plot": interactive.boxes(group, names[0]),
         }
         for title, group in by_title(found).items()
     ]
@@ -78,7 +70,7 @@ def _cost(results: Results) -> dict[str, Any] | None:
         "base": base,
         "names": tables.cost_names(results.costs),
         "rows": tables.cost_rows(results.costs, base),
-        "plot": plots.costs(results.costs),
+        "plot": interactive.costs(results.costs),
         "cpus": results.costs[0].cpus,
     }
 
@@ -86,7 +78,7 @@ def _cost(results: Results) -> dict[str, Any] | None:
 def _curves(results: Results) -> list[tuple[str, str, str]]:
     """A title, what it is, and its plot."""
     return [
-        (f"{name}, by {axis_of(group)}", OPERATIONS[name].what, plots.curves(group))
+        (f"{name}, by {axis_of(group)}", OPERATIONS[name].what, interactive.curves(group))
         for rows in results.cost_runs.values()
         if axis_of(rows)
         for name, group in by_operation(rows).items()

@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from ...view.terminal import label, table
 from .checks import CHECKS
 from .evaluate import Finding
 from .plan import Trial
@@ -50,16 +50,14 @@ def in_order(rows: list[Row]) -> list[Row]:
 
 
 def show(policy: str, seed: int, rows: list[Row], console: Console) -> None:
-    table = Table(title=f"{policy}, seed {seed}", title_justify="left")
-    for column in ("check", "where", "result"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("what was tried")
+    columns = map(label, ("check", "where", "result"))
+    shown = table(f"{policy}, seed {seed}", *columns, "what was tried")
     for row in rows:
         finding = row.finding
         said = finding.failures[:1] if finding.verdict == "failed" else finding.tried
         verdict = f"[{_STYLE[finding.verdict]}]{finding.verdict}"
-        table.add_row(row.check, row.where, verdict, escape("; ".join(said)))
-    console.print(table)
+        shown.add_row(row.check, row.where, verdict, escape("; ".join(said)))
+    console.print(shown)
     for row in rows:
         if row.finding.verdict == "failed":
             _tell(row, console)
@@ -98,12 +96,10 @@ def _conclude(policy: str, rows: list[Row], console: Console) -> None:
 
 
 def show_checks(console: Console) -> None:
-    table = Table(title="what saakm check tries", title_justify="left")
-    for column in ("check", "holds for", "what shall hold"):
-        table.add_column(column, no_wrap=column == "check")
+    shown = table("what saakm check tries", label("check"), "holds for", "what shall hold")
     for name, check in CHECKS.items():
-        table.add_row(name, "who promises it" if check.promise else "every policy", check.what)
-    console.print(table)
+        shown.add_row(name, "who promises it" if check.promise else "every policy", check.what)
+    console.print(shown)
     console.print(
         'A policy promises in its C file: MODULE_INFO(saakm_promises, "no-starvation, fairness");',
         highlight=False,

@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 
+from ...view import terminal
 from . import stats
 from .figures import Figure, Tally, schedulers, tally
-from .table import number, plain
+from .kernel_table import number, plain
 
 _WIDTH = 140
 RULE = (
@@ -47,26 +47,21 @@ def meanings(found: Sequence[Figure]) -> list[str]:
 def _show_tally(found: Sequence[Figure], result: Tally, console: Console) -> None:
     if not result.differences:
         return
-    table = Table(title=f"{result.scheduler} against {result.base}", title_justify="left")
-    for column in (
-        "workload",
-        result.base,
-        result.scheduler,
-        "gain",
-        "95 %",
-        "switches",
-        "verdict",
-    ):
-        left = column in ("workload", "verdict")
-        table.add_column(column, justify="left" if left else "right", no_wrap=True)
+    figures = (result.base, result.scheduler, "gain", "95 %", "switches")
+    shown = terminal.table(
+        f"{result.scheduler} against {result.base}",
+        terminal.label("workload"),
+        *map(terminal.figure, figures),
+        terminal.label("verdict"),
+    )
     for figure in found:
         if figure.name not in result.differences:
             continue
         difference = result.differences[figure.name]
-        table.add_row(figure.name, *gain_cells(figure, result), style=_STYLES[difference.verdict])
+        shown.add_row(figure.name, *gain_cells(figure, result), style=_STYLES[difference.verdict])
     # A log has no width; a row that is cut off in it is lost.
     console.print(
-        table, width=None if console.is_terminal else max(console.width, _WIDTH), crop=False
+        shown, width=None if console.is_terminal else max(console.width, _WIDTH), crop=False
     )
     console.print(sentence(result), highlight=False)
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from ...base.errors import SaakmError
+from ...view import markdown
+from ...view.terminal import figure, label, table
 from .catalogue import ATTACKS
 from .outcome import BYSTANDERS_MS, LIMIT_MS, TIMEOUT_MS, Outcome
 
@@ -17,30 +18,26 @@ _HEADER = ("attack", "what happened", "its threads ran again after", "others wai
 
 
 def show_list(console: Console) -> None:
-    table = Table(title="attacks on the class", title_justify="left")
-    table.add_column("attack", no_wrap=True)
-    table.add_column("the policy")
+    shown = table("attacks on the class", label("attack"), "the policy")
     for name, attack in ATTACKS.items():
-        table.add_row(name, attack.what + (" (with --include-fatal)" if attack.fatal else ""))
-    console.print(table)
+        shown.add_row(name, attack.what + (" (with --include-fatal)" if attack.fatal else ""))
+    console.print(shown)
 
 
 def show(outcomes: list[Outcome], console: Console) -> None:
-    table = Table(title=f"a wrong policy with timeout_ms={TIMEOUT_MS}", title_justify="left")
-    table.add_column("attack", no_wrap=True)
-    table.add_column("what happened")
-    for column in ("its threads", "2nd policy", "fair"):
-        table.add_column(column, justify="right", no_wrap=True)
+    columns = map(figure, ("its threads", "2nd policy", "fair"))
+    title = f"a wrong policy with timeout_ms={TIMEOUT_MS}"
+    shown = table(title, label("attack"), "what happened", *columns)
     for outcome in outcomes:
         style = "" if outcome.held else "[bold red]"
-        table.add_row(
+        shown.add_row(
             style + outcome.attack,
             escape(outcome.happened),
             _ms(outcome.own_ms),
             _more(outcome.policy_ms),
             _more(outcome.fair_ms),
         )
-    console.print(table)
+    console.print(shown)
     for outcome in outcomes:
         for failure in outcome.failures:
             console.print(
@@ -71,10 +68,10 @@ def write(path: Path, outcomes: list[Outcome]) -> None:
     """Between the two markers of the page, which must be there."""
     before, rest = page_with_place(path).split(_BEGIN)
     after = rest.split(_END)[1]
-    path.write_text(f"{before}{_BEGIN}\n{markdown(outcomes)}\n{_END}{after}")
+    path.write_text(f"{before}{_BEGIN}\n{in_words(outcomes)}\n{_END}{after}")
 
 
-def markdown(outcomes: list[Outcome]) -> str:
+def in_words(outcomes: list[Outcome]) -> str:
     names = [outcome.attack for outcome in outcomes]
     fatal = [name for name in names if ATTACKS[name].fatal]
     usual = [name for name, attack in ATTACKS.items() if fatal or not attack.fatal]
@@ -88,10 +85,8 @@ def markdown(outcomes: list[Outcome]) -> str:
         f"same build of the kernel, but for a rare run on a busy host, by 3 ms then. Its own threads have to run again within {LIMIT_MS} ms, and "
         f"nobody else may wait {BYSTANDERS_MS} ms longer than in the same run before it was loaded."
     )
-    rows = [_HEADER, tuple("---" for _ in _HEADER), *map(_row, outcomes)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     # The mark is for tests/documents.py.
-    return f"\n<!-- run smaller by: tests/guest/test_attacks.py -->\n\n    {' '.join(words)} --markdown docs/reference/safety.md\n\n{said}\n\n{table}\n"
+    return f"\n<!-- run smaller by: tests/guest/test_attacks.py -->\n\n    {' '.join(words)} --markdown docs/reference/safety.md\n\n{said}\n\n{markdown.table(_HEADER, list(map(_row, outcomes)))}\n"
 
 
 def _row(outcome: Outcome) -> tuple[str, ...]:
@@ -110,7 +105,7 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    return text.replace("<", "&lt;")
 
 
 def _ms(ms: float | None) -> str:

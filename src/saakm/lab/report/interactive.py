@@ -5,13 +5,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ...view.plot import color
 from ..bench.figures import Figure, Tally, schedulers
-from ..bench.picture import color
 from ..bench.stats import LOST, WON
 from ..cost import curves as cost_curves
 from ..cost.axes import AXES, axis_of
 from ..cost.measure import Row
-from ..cost.show import by_operation
+from ..cost.printed import by_operation
 from .tables import cost_names
 
 _LINE = 22  # pixels a row
@@ -135,7 +135,7 @@ def curves(rows: list[Row]) -> str:
         {
             "type": "scatter",
             "mode": "lines+markers",
-            "name": cost_curves.label(name),
+            "name": cost_curves.described(name),
             "x": list(points),
             "y": list(points.values()),
             "line": {"color": color(name, names)},

@@ -14,7 +14,7 @@ from . import latency, script
 from .in_guest import InGuest
 from .metric import value_of
 from .on_host import OnHost
-from .plan import Run
+from .rounds import Run
 from .store import RUN, Record, key
 from .workloads import Variant, Workload
 

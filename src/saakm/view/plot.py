@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Plots: a canvas of panels, and files that are the same for the same figures."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's, which the colour-blind can tell apart; black text stays readable on them.
+COLORS = ("#999999", "#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+
+
+def color(name: str, names: Sequence[str]) -> str:
+    """The same in every picture of these schedulers."""
+    return COLORS[list(names).index(name) % len(COLORS)]
+
+
+def canvas(
+    panels: int, most_columns: int, size: tuple[float, float]
+) -> tuple["Figure", list["Axes"]]:
+    """A figure with so many panels, each of `size` in inches."""
+    # Slow to import, and seldom wanted.
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    # Else an SVG has other identifiers each time.
+    matplotlib.rcParams["svg.hashsalt"] = "saakm"
+    columns = min(most_columns, panels)
+    lines = math.ceil(panels / columns)
+    figure, axes = pyplot.subplots(
+        lines,
+        columns,
+        squeeze=False,
+        layout="constrained",
+        figsize=(size[0] * columns, size[1] * lines),
+    )
+    for empty in list(axes.flat)[panels:]:
+        empty.set_axis_off()
+    return figure, list(axes.flat)[:panels]
+
+
+def without_frame(panel: "Axes", *sides: str) -> None:
+    for side in sides:
+        panel.spines[side].set_visible(False)
+
+
+def save(figure: "Figure", paths: Sequence[Path]) -> None:
+    """Into each of the files; the name's end says in which format. The figure is used up."""
+    from matplotlib import pyplot
+
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        metadata = {"Date": None} if path.suffix == ".svg" else None
+        figure.savefig(path, dpi=150, metadata=metadata)
+    pyplot.close(figure)

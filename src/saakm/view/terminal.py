@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables on a terminal."""
+
+from rich.table import Column, Table
+
+
+def table(title: str, *columns: Column | str) -> Table:
+    """A column that is a mere name holds text, which may be wrapped."""
+    return Table(*columns, title=title or None, title_justify="left")
+
+
+def label(header: str) -> Column:
+    """Of names, which are never wrapped: somebody may type them."""
+    return Column(header, no_wrap=True)
+
+
+def figure(header: str) -> Column:
+    """Of numbers, which stand below each other."""
+    return Column(header, justify="right", no_wrap=True)
