@@ -21,6 +21,7 @@ from .commands import (
     docs,
     doctor,
     gdb,
+    lab,
     lint,
     new,
     package,
@@ -57,6 +58,7 @@ app.command(cls=recorded.Command)(lint.lint)
 app.command(cls=recorded.Command, context_settings=test.CONTEXT)(test.test)
 app.command(cls=recorded.Command)(cost.cost)
 app.command(cls=recorded.Command)(bench.bench)
+app.command(cls=recorded.Command)(lab.lab)
 app.command(cls=recorded.Command)(report.report)
 app.command(cls=recorded.Command)(docs.docs)
 app.command(cls=recorded.Command)(package.package)

@@ -11,9 +11,10 @@ from saakm.lab.bench import metric, packages, schedulers, script, store, workloa
 from saakm.lab.bench.rounds import plan
 from saakm.lab.bench.runner import MILLIONS, Bench, do_all
 from saakm.lab.bench.schedulers import Scheduler
+from saakm.model.workload import load_all, read
 from saakm.vm.guest import Result
 
-KNOWN = workloads.load_all()
+KNOWN = load_all()
 MINIMAL = """
 name = "w"
 what = "does something"
@@ -28,7 +29,7 @@ EEVDF, FIFO = Scheduler("eevdf", (), 0, ""), Scheduler("fifo", ("in", "fifo"), 8
 
 def workload(tmp_path, text=MINIMAL):
     (tmp_path / "w.toml").write_text(text)
-    return workloads.read(tmp_path / "w.toml")
+    return read(tmp_path / "w.toml")
 
 
 # --- workload files ---
@@ -78,13 +79,13 @@ def test_points_make_variants(tmp_path):
 
 
 def test_choice():
-    names = [v.name for v in workloads.choose("hackbench:thread-pipes,perf-sched:pipe", KNOWN)]
+    names = [v.name for v in workloads.choose(["hackbench:thread-pipes", "perf-sched:pipe"], KNOWN)]
     assert names == ["thread-pipes-1", "thread-pipes-2", "thread-pipes-4", "pipe"]
-    assert len(workloads.choose("hackbench:thread-pipes-2,hackbench:thread-pipes-2", KNOWN)) == 1
+    assert len(workloads.choose(["hackbench:thread-pipes-2"] * 2, KNOWN)) == 1
     with pytest.raises(SaakmError, match="no workload 'nosuch'"):
-        workloads.choose("nosuch", KNOWN)
+        workloads.choose(["nosuch"], KNOWN)
     with pytest.raises(SaakmError, match="no variant 'nosuch'"):
-        workloads.choose("hackbench:nosuch", KNOWN)
+        workloads.choose(["hackbench:nosuch"], KNOWN)
 
 
 def test_schedulers_are_checked():
@@ -136,19 +137,19 @@ def test_schedulers_are_checked():
     ],
 )
 def test_figures_are_found(what, printed, value):
-    (variant,) = workloads.choose(what, KNOWN)
+    (variant,) = workloads.choose([what], KNOWN)
     assert metric.value_of(variant, printed, 2.5) == pytest.approx(value)
 
 
 def test_a_missing_figure_shows_what_was_printed():
-    (variant,) = workloads.choose("perf-sched:pipe", KNOWN)
+    (variant,) = workloads.choose(["perf-sched:pipe"], KNOWN)
     with pytest.raises(SaakmError, match="printed no figure") as error:
         metric.value_of(variant, "segmentation fault", 1)
     assert "segmentation fault" in error.value.why
 
 
 def test_a_rate_of_nothing_is_a_failure():
-    (variant,) = workloads.choose("dbench:tmpfs-1", KNOWN)
+    (variant,) = workloads.choose(["dbench:tmpfs-1"], KNOWN)
     with pytest.raises(SaakmError, match="got nothing done"):
         metric.value_of(variant, "Throughput 0 MB/sec  4 clients\n", 43)
 
@@ -162,7 +163,7 @@ def test_missing_packages_are_named():
 
 
 def test_every_round_runs_each_scheduler_once_in_an_order_by_seed():
-    variants = workloads.choose("perf-sched", KNOWN)
+    variants = workloads.choose(["perf-sched"], KNOWN)
     third = Scheduler("vtime", (), 8, "")
     runs = plan(variants, [EEVDF, FIFO, third], 5, True, 1)
     assert len(runs) == 2 * 6 * 3

@@ -15,9 +15,10 @@ from saakm.builder import crates
 from saakm.builder.programs import compile_static
 from saakm.cli import app
 from saakm.lab.cost import bars, baseline, flame, printed
-from saakm.lab.cost.measure import Conditions, Row, loaded_policies, results
+from saakm.lab.cost.measure import Conditions, loaded_policies, results
 from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.lab.cost.target import find_target
+from saakm.model.cost import Row
 from saakm.vm.qemu import needed_qemu
 
 IDENTITY = {"kernel": "6.12.117", "compiler": "gcc 12"}
@@ -32,28 +33,28 @@ def row(scheduler="fifo", operation="pipe", instructions=8000.0, **more):
 
 
 def test_operations_are_taken_in_the_order_in_which_they_run():
-    assert chosen_operations("yield,pipe,yield", 1) == ["pipe", "yield"]
+    assert chosen_operations(["yield", "pipe", "yield"], 1) == ["pipe", "yield"]
 
 
 def test_one_cpu_is_measured_without_the_operations_that_need_two():
-    assert set(chosen_operations("", 2)) - set(chosen_operations("", 1)) == {"pipe2", "migration"}
+    assert set(chosen_operations([], 2)) - set(chosen_operations([], 1)) == {"pipe2", "migration"}
     with pytest.raises(SaakmError, match="cannot be measured on 1 CPU"):
-        chosen_operations("pipe2", 1)
+        chosen_operations(["pipe2"], 1)
 
 
 def test_unknown_names_are_refused_with_the_known_ones():
     with pytest.raises(SaakmError) as error:
-        chosen_operations("pipe,nosuch", 2)
+        chosen_operations(["pipe", "nosuch"], 2)
     assert "'nosuch'" in str(error.value) and "futex" in error.value.why
     with pytest.raises(SaakmError, match="no scheduler 'nosuch'"):
-        chosen_schedulers("nosuch", patched=True)
+        chosen_schedulers(["nosuch"], patched=True)
 
 
 def test_an_unpatched_kernel_has_only_the_classes():
-    assert chosen_schedulers("", patched=False) == ["eevdf", "sched_fifo"]
-    assert {"eevdf", "scx_fifo", "fifo", "vtime"} <= set(chosen_schedulers("", patched=True))
+    assert chosen_schedulers([], patched=False) == ["eevdf", "sched_fifo"]
+    assert {"eevdf", "scx_fifo", "fifo", "vtime"} <= set(chosen_schedulers([], patched=True))
     with pytest.raises(SaakmError, match="no scheduler 'fifo'"):
-        chosen_schedulers("fifo", patched=False)
+        chosen_schedulers(["fifo"], patched=False)
 
 
 def test_the_guest_knows_every_operation():
@@ -299,7 +300,7 @@ def test_every_load_option_counts(monkeypatch):
         seen.append(besides)
         raise SaakmError("enough", "seen", "nothing")
 
-    monkeypatch.setattr("saakm.commands.cost.Conditions", conditions)
+    monkeypatch.setattr("saakm.lab.cost.conduct.Conditions", conditions)
     CliRunner().invoke(app, ["cost", "--load", "fifo,rr", "--load", "vtime", "--load", "rr"])
     CliRunner().invoke(app, ["cost"])
     assert seen == [("fifo", "rr", "vtime"), ()]

@@ -13,10 +13,11 @@ from saakm.builder import crates, peers
 from saakm.builder.programs import compile_plugin
 from saakm.lab.cost import curves, flame, goals, sections, where
 from saakm.lab.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
-from saakm.lab.cost.measure import Conditions, Row, guest_of
+from saakm.lab.cost.measure import Conditions, guest_of
 from saakm.lab.cost.operations import chosen_schedulers, refuse_runnable
 from saakm.lab.cost.target import find_target
 from saakm.lab.cost.where import Profile, Symbols, by_stack
+from saakm.model.cost import Row
 
 
 def row(scheduler="fifo", operation="yield", instructions=1500.0, **more):
@@ -38,8 +39,8 @@ def test_an_unknown_axis_is_refused_with_the_known_ones():
 
 
 def test_values_are_sorted_and_within_the_axis():
-    assert chosen_values(AXES["cpus"], "4,2,2") == [2, 4]
-    assert chosen_values(AXES["runnable"], "")[-1] == 10000
+    assert chosen_values(AXES["cpus"], [4, 2, 2]) == [2, 4]
+    assert chosen_values(AXES["runnable"], [])[-1] == 10000
     for wrong in ("65", "0", "many"):
         with pytest.raises(SaakmError):
             chosen_values(AXES["cpus"], wrong)
@@ -173,7 +174,7 @@ def test_a_profile_knows_what_functions_cost_with_their_callees():
 def test_profiles_come_back_from_json():
     stacks = {("main", "a"): 10.0, ("b",): 4.0}
     profiles = [Profile("fifo", "pipe", stacks), Profile("rr", "pipe", {("b",): 3.0})]
-    again = where.from_json(where.as_json(profiles))
+    again = where.from_rows(where.as_rows(profiles))
     assert [(p.scheduler, p.functions) for p in again] == [
         (p.scheduler, p.functions) for p in profiles
     ]
@@ -195,8 +196,8 @@ def test_a_flame_graph_keeps_several_schedulers_apart():
 
 
 def test_real_schedulers_are_measured_only_by_name():
-    assert not set(peers.CRATES) & set(chosen_schedulers("", patched=True))
-    assert chosen_schedulers("scx_lavd", patched=True) == ["scx_lavd"]
+    assert not set(peers.CRATES) & set(chosen_schedulers([], patched=True))
+    assert chosen_schedulers(["scx_lavd"], patched=True) == ["scx_lavd"]
 
 
 def test_a_kernel_without_the_names_of_its_variables_is_refused(tmp_path):

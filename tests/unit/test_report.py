@@ -16,8 +16,8 @@ from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.lab.bench import store
 from saakm.lab.cost import baseline
-from saakm.lab.cost.measure import as_json
 from saakm.lab.report import inputs
+from saakm.model.schema import plain
 
 COSTS = paths.REPO / "benchmarks" / "cost-base.json"
 BROWSER = "chromium-headless-shell"
@@ -114,7 +114,7 @@ def costs(tmp_path_factory):
     """As saakm cost --json prints it."""
     file = tmp_path_factory.mktemp("costs") / "cost.json"
     rows = baseline.read(COSTS).rows
-    file.write_text(json.dumps(as_json(rows)))
+    file.write_text(json.dumps(plain(rows)))
     return file
 
 
@@ -128,7 +128,7 @@ def more_costs(tmp_path_factory):
         if (row.scheduler, row.operation) == ("fifo", "yield")
     ]
     rows = [replace(rows[0], runnable=runnable) for runnable in (0, 98)]
-    (where / "growth.json").write_text(json.dumps(as_json(rows)))
+    (where / "growth.json").write_text(json.dumps(plain(rows)))
     profile = [
         {
             "scheduler": "fifo",

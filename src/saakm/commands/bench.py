@@ -11,27 +11,15 @@ import typer
 from rich.console import Console
 
 from ..base.errors import SaakmError
-from ..base.progress import meter
-from ..builder import peers
-from ..lab.bench import (
-    boxes,
-    comparison,
-    environment,
-    export,
-    listing,
-    packages,
-    schedulers,
-    store,
-    workloads,
-)
+from ..lab.bench import boxes, comparison, export, listing, schedulers
+from ..lab.bench.conduct import conduct, found_in
 from ..lab.bench.figures import Figure, figures
 from ..lab.bench.figures import schedulers as schedulers_of
-from ..lab.bench.in_guest import InGuest
-from ..lab.bench.on_host import OnHost
-from ..lab.bench.rounds import plan
-from ..lab.bench.runner import Bench, do_all
-from ..lab.bench.workloads import Variant, Workload
+from ..lab.bench.runner import Bench
+from ..model import experiment
+from ..model.workload import Workload, load_all
 from ..vm.options import VmOptions, with_machine_options
+from .words import words
 
 _DEFAULT_OUT = Path("results")
 
@@ -87,27 +75,30 @@ def bench(
 
     Results are kept run by run in --out: an interrupted command goes on with --resume.
     """
-    known = workloads.load_all()
     if list_them:
-        _list(known, as_json)
+        _list(load_all(), as_json)
         return
-    variants = workloads.choose(names, known)
-    chosen = schedulers.chosen_names(under)
-    kept = store.Store(out)
-    kept.begin(resume)
-    packages.ensure(_packages(variants, known, latency))
-    bench_ = _run(vm, where, variants, known, chosen, kept, rounds, warm_up, latency, boot_each)
-    found = figures(
-        record for record in store.runs(store.read(kept.path)) if record["traced"] == latency
+    spec = experiment.Bench(
+        workloads=words(names),
+        schedulers=words(under),
+        rounds=rounds,
+        warm_up=warm_up,
+        latency=latency,
+        boot_each=boot_each,
+        config=vm.config,
+        seed=vm.seed,
     )
-    _report(found, chosen[0], Console(stderr=as_json))
+    done = conduct(spec, vm, out, resume, on_host=where is Where.HOST)
+    found = figures(found_in(out, latency))
+    base = spec.schedulers[0]
+    _report(found, base, Console(stderr=as_json))
     if as_json:
-        print(json.dumps(export.rows(found, chosen[0]), indent=2))
+        print(json.dumps(export.rows(found, base), indent=2))
     if csv:
         export.write_csv(found, csv)
     if pictures := [path for path in (svg, png) if path]:
-        boxes.draw(found, schedulers_of(found, chosen[0]), pictures)
-    _complain(bench_)
+        boxes.draw(found, schedulers_of(found, base), pictures)
+    _complain(done)
 
 
 def _list(known: dict[str, Workload], as_json: bool) -> None:
@@ -115,42 +106,6 @@ def _list(known: dict[str, Workload], as_json: bool) -> None:
         print(json.dumps(listing.rows(known.values()), indent=2))
     else:
         listing.show(known.values(), Console())
-
-
-def _packages(variants: list[Variant], known: dict[str, Workload], latency: bool) -> list[str]:
-    names = dict.fromkeys(variant.workload for variant in variants)
-    wanted = [package for name in names for package in known[name].packages]
-    return wanted + (["trace-cmd"] if latency else [])
-
-
-def _run(
-    vm: VmOptions,
-    where: Where,
-    variants: list[Variant],
-    known: dict[str, Workload],
-    names: list[str],
-    kept: store.Store,
-    rounds: int,
-    warm_up: bool,
-    latency: bool,
-    boot_each: bool,
-) -> Bench:
-    policies = [name for name in names if name != schedulers.EEVDF and name not in peers.OURS]
-    ext = any(name in peers.OURS for name in names)
-    place = OnHost(policies) if where is Where.HOST else InGuest(vm, policies, ext)
-    found = [schedulers.find(name, place.saakmctl) for name in names]
-    bench_ = Bench(place, known, latency, boot_each)
-    runs = bench_.todo(plan(variants, found, rounds, warm_up, vm.seed), kept.done())
-    try:
-        if runs:
-            kept.append(
-                environment.describe(place.kernel, place.machine, names, vm.seed, vm.config)
-            )
-            with meter("running", len(runs)) as progress:
-                do_all(bench_, runs, kept.append, progress)
-    finally:
-        place.close()
-    return bench_
 
 
 def _report(found: list[Figure], base: str, console: Console) -> None:

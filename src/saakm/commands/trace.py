@@ -4,9 +4,9 @@
 import json
 import shlex
 import subprocess
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -14,6 +14,8 @@ from rich.console import Console
 from ..base.errors import SaakmError
 from ..base.files import make_output
 from ..base.progress import meter
+from ..model.schema import plain, read_json
+from ..model.trace import Recorded, Summary
 from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
 from ..trace.timeline import Timeline
 from ..vm.guest import Guest
@@ -22,25 +24,6 @@ from .run import boot, check_policy, report_ejections, report_splats, under_poli
 
 _MEMORY = "2G"  # the buffers, and what a base guest has otherwise
 _STEP = 10_000  # events between two words on progress
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What was recorded, and the kernel's own counters to compare it with."""
-
-    policy: str
-    seconds: float
-    events: int
-    lost: int
-    threads: int
-    switches: int  # sched_switch to one of the threads
-    kernel_switches: int | None  # the policy's own count
-    migrations: int
-    wakeups: int
-    wakeup_us_p50: float
-    wakeup_us_p99: float
-    calls: dict[str, int]
-    bytes: dict[str, int]  # by file
 
 
 @with_vm_options
@@ -75,7 +58,7 @@ def trace(
         )
         report_splats(guest)
         failed = report_ejections(guest)
-        machine = f"{recorded['cpus']} CPUs"
+        machine = f"{recorded.cpus} CPUs"
         title = f"{name} on {vm.topology or machine}: {shlex.join(command)[:80]}"
         timeline = _write_trace(
             guest.exchange / "trace.dat", recorded, directory / "trace.perfetto-trace"
@@ -87,12 +70,12 @@ def trace(
     with meter("drawing"):
         draw(timeline, topology, directory, image, title)
     summary = _summary(name, timeline, recorded, directory)
-    (directory / "summary.json").write_text(json.dumps(asdict(summary), indent=2) + "\n")
+    (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
     if as_json:
-        print(json.dumps({"directory": str(directory), **asdict(summary)}, indent=2))
+        print(json.dumps({"directory": str(directory), **plain(summary)}, indent=2))
     else:
         _tell(summary, directory, buffer)
-    raise typer.Exit(recorded["status"] or int(failed))
+    raise typer.Exit(recorded.status or int(failed))
 
 
 def _with_events(vm: VmOptions) -> VmOptions:
@@ -102,22 +85,21 @@ def _with_events(vm: VmOptions) -> VmOptions:
 
 def _record(
     guest: Guest, policy: str, command: str, megabytes: int, timeout: float, stream: bool
-) -> dict[str, Any]:
+) -> Recorded:
     arguments = f"{policy} {megabytes} {shlex.quote(str(Path.cwd()))} {command}"
     guest.run_helper("record", arguments, timeout, stream).check()
-    recorded: dict[str, Any] = json.loads((guest.exchange / "recorded.json").read_text())
-    return recorded
+    file = guest.exchange / "recorded.json"
+    return read_json(file, Recorded, "a recording", "run the command once more")
 
 
-def _write_trace(data: Path, recorded: dict[str, Any], target: Path) -> Timeline:
+def _write_trace(data: Path, recorded: Recorded, target: Path) -> Timeline:
     from ..trace.perfetto import Writer
 
-    timeline = Timeline(recorded["policy_id"], recorded["cpus"])
-    tgids = {int(pid): int(tgid) for pid, tgid in recorded["tgids"].items()}
-    writer = Writer(target, recorded["policy_id"], recorded["cpus"], recorded["release"], tgids)
+    timeline = Timeline(recorded.policy_id, recorded.cpus)
+    writer = Writer(target, recorded.policy_id, recorded.cpus, recorded.release, recorded.tgids)
     report = ["trace-cmd", "report", "-R", "-t", "-i", str(data)]
     with (
-        meter("writing the trace", recorded["entries"]) as progress,
+        meter("writing the trace", recorded.entries) as progress,
         subprocess.Popen(report, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                          errors="replace") as child,
     ):  # fmt: skip
@@ -132,16 +114,16 @@ def _write_trace(data: Path, recorded: dict[str, Any], target: Path) -> Timeline
     return timeline
 
 
-def _summary(policy: str, timeline: Timeline, recorded: dict[str, Any], directory: Path) -> Summary:
+def _summary(policy: str, timeline: Timeline, recorded: Recorded, directory: Path) -> Summary:
     files = sorted(directory.glob("*.*"))
     return Summary(
         policy=policy,
         seconds=(timeline.end_ns - timeline.begin_ns) / 1e9,
         events=sum(timeline.counts.values()),
-        lost=recorded["lost"],
+        lost=recorded.lost,
         threads=len({pid for pid, *_ in timeline.runs}),
         switches=timeline.switches,
-        kernel_switches=recorded["policy"].get("switches"),
+        kernel_switches=recorded.policy.get("switches"),
         migrations=sum(timeline.migrations.values()),
         wakeups=len(timeline.latencies_ns),
         wakeup_us_p50=timeline.percentile_us(50),

@@ -62,6 +62,7 @@ def main() -> None:
     write("tracing_on", 0)
     after = policy_row(policy)
     stats = buffer_stats()
+    saved = (TRACEFS / "saved_tgids").read_text()
     result = {
         "status": done.returncode,
         "policy": {key: after[key] - before.get(key, 0) for key in after if key != "id"},
@@ -70,7 +71,7 @@ def main() -> None:
         "lost": stats["overrun"] + stats["dropped events"],
         "cpus": (os.cpu_count() or 1),
         "release": platform.release(),
-        "tgids": dict(line.split() for line in (TRACEFS / "saved_tgids").read_text().splitlines()),
+        "tgids": {int(pid): int(tgid) for pid, tgid in map(str.split, saved.splitlines())},
     }
     subprocess.run(
         ["trace-cmd", "extract", "-o", str(SHARED / "trace.dat")],

@@ -6,34 +6,32 @@ import platform
 import shlex
 import sys
 import time
-from typing import Any
 
 from ...base import git
+from ...model.run import EnvironmentRecord, Host, Shape
 from ...vm.qemu import qemu_version
-from .store import ENVIRONMENT, Record
 
 
 def describe(
-    kernel: str, machine: dict[str, Any], schedulers: list[str], seed: int, config: str
-) -> Record:
-    return {
-        "kind": ENVIRONMENT,
-        "when": time.strftime("%Y-%m-%dT%H:%M:%S"),
-        "command": shlex.join(["saakm", *sys.argv[1:]]),
-        "kernel": kernel,
-        "config": config,
-        "commit": commit(),
-        "machine": machine,
-        "schedulers": schedulers,
-        "seed": seed,
-        "qemu": qemu_version() if machine["on"] == "guest" else None,
-        "host": {
-            "kernel": platform.release(),
-            "cpus": os.cpu_count(),
-            "cpu": _cpu(),
-            "load": round(os.getloadavg()[0], 2),
-        },
-    }
+    kernel: str, machine: Shape, schedulers: list[str], seed: int, config: str
+) -> EnvironmentRecord:
+    return EnvironmentRecord(
+        when=time.strftime("%Y-%m-%dT%H:%M:%S"),
+        command=shlex.join(["saakm", *sys.argv[1:]]),
+        kernel=kernel,
+        config=config,
+        commit=commit(),
+        machine=machine,
+        schedulers=tuple(schedulers),
+        seed=seed,
+        qemu=qemu_version() if machine.on == "guest" else None,
+        host=Host(
+            kernel=platform.release(),
+            cpus=os.cpu_count(),
+            cpu=_cpu(),
+            load=round(os.getloadavg()[0], 2),
+        ),
+    )
 
 
 def commit() -> str:

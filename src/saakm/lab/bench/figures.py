@@ -5,12 +5,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
+from ...model.run import RunRecord
+from ...model.schema import plain
 from . import stats
 from .rounds import WARM_UP
 from .stats import Difference, Summary
-from .store import Record
 
 _LATENCIES = {"wakeup_us": ("wakeup latency", "Wakeup"), "queue_us": ("run-queue wait", "Wait")}
 _PERCENTILES = {"p50": "50th", "p90": "90th", "p99": "99th", "p99.9": "99.9th", "max": "max"}
@@ -47,44 +47,44 @@ class Figure:
         return stats.compare(self.values[base], self.values[scheduler], self.better)
 
 
-def figures(records: Iterable[Record]) -> list[Figure]:
+def figures(records: Iterable[RunRecord]) -> list[Figure]:
     """In the order in which the workloads ran. Warm-ups and failures do not count."""
     found: dict[tuple[str, ...], Figure] = {}
     for record in records:
-        if record["round"] == WARM_UP or record["error"]:
+        if record.round == WARM_UP or record.value is None:
             continue
-        if record["better"] == "higher" and record["value"] <= 0:
+        if record.better == "higher" and record.value <= 0:
             continue  # nothing has no inverse; see metric.py
         for figure, value in _of(record):
             same = found.setdefault((figure.title, figure.label, figure.unit), figure)
-            same.values.setdefault(record["scheduler"], []).append(value)
-            same.switches.setdefault(record["scheduler"], []).append(record["switches"])
+            same.values.setdefault(record.scheduler, []).append(value)
+            same.switches.setdefault(record.scheduler, []).append(record.switches)
     return list(found.values())
 
 
-def _of(record: Record) -> list[tuple[Figure, float]]:
-    if record["traced"]:
+def _of(record: RunRecord) -> list[tuple[Figure, float]]:
+    if record.traced:
         return _latencies(record)
-    family, point, workload = record["family"], record["point"], record["workload"]
+    family, point, workload = record.family, record.point, record.workload
     # A family of points has a table of its own, as in a kernel's commit message.
     title, label = (f"{workload}-{family}", point) if point else (workload, family)
     return [
         (
-            Figure(workload, title, label, record["unit"], record["better"], record["meaning"]),
-            record["value"],
+            Figure(workload, title, label, record.unit, record.better, record.meaning),
+            record.value or 0.0,
         )
     ]
 
 
-def _latencies(record: Record) -> list[tuple[Figure, float]]:
+def _latencies(record: RunRecord) -> list[tuple[Figure, float]]:
     found = []
     for key, (what, prefix) in _LATENCIES.items():
-        title = f"{record['workload']} {record['variant']} {what}"
-        measured: dict[str, Any] = record["latency"][key]
+        title = f"{record.workload} {record.variant} {what}"
+        measured = plain(getattr(record.latency, key))
         found += [
             (
                 Figure(
-                    record["workload"],
+                    record.workload,
                     title,
                     f"{prefix}-{name}",
                     "us",

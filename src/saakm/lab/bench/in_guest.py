@@ -6,12 +6,12 @@ import shlex
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from ...base import cache
 from ...base.procfs import parse_ejected
 from ...builder.kernel import Kernel, build_kernel
 from ...builder.modules import build_modules, build_saakmctl, module_file
+from ...model.run import Shape
 from ...vm.command import package_in_guest
 from ...vm.exchange import new_exchange
 from ...vm.guest import Guest, Result
@@ -51,19 +51,18 @@ class InGuest:
         self._memory = self._vm.memory or memory or None
 
     @property
-    def machine(self) -> dict[str, Any]:
-        """Its shape: figures of another shape cannot be compared."""
+    def machine(self) -> Shape:
         guest = self._new()
         shape = guest.machine
-        return {
-            "on": "guest",
-            "cpus": shape.topology.cpus,
-            "accel": shape.accel,
-            "topology": self._vm.guest_arguments().get("topology", _USUAL_TOPOLOGY),
-            "memory": shape.memory,
-            "deterministic": shape.deterministic,
-            "append": list(shape.append),
-        }
+        return Shape(
+            on="guest",
+            cpus=shape.topology.cpus,
+            accel=shape.accel,
+            topology=self._vm.guest_arguments().get("topology", _USUAL_TOPOLOGY),
+            memory=shape.memory,
+            deterministic=shape.deterministic,
+            append=shape.append,
+        )
 
     @property
     def instructions(self) -> int:

@@ -9,9 +9,9 @@ import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from ...base.errors import SaakmError
+from ...model.run import Latency, Percentiles
 from ...trace.events import Event, parse_events
 from ...trace.waits import Waits, percentiles_us
 
@@ -19,7 +19,7 @@ PERCENTILES = (50, 90, 99, 99.9)
 _LOST = re.compile(r"^CPU:?\s*(\d+)\s.*EVENTS")
 
 
-def of_file(path: Path, root: int) -> dict[str, Any]:
+def of_file(path: Path, root: int) -> Latency:
     """Percentiles in microseconds, of the descendants of the process `root`."""
     if not path.exists():
         raise SaakmError("left no trace", f"there is no {path}", "")
@@ -34,21 +34,21 @@ def of_file(path: Path, root: int) -> dict[str, Any]:
         raise SaakmError("left a trace that cannot be read", done.stderr.strip()[-500:], "")
     events, begin_ns = complete(done.stdout.splitlines())
     waits = of_descendants(events, root)
-    return {
-        "wakeup_us": summary(waits.wakeup_ns),
-        "queue_us": summary(waits.queue_ns),
-        # The ring buffer keeps what is newest: of a long run this is the end.
-        "from_s": round(begin_ns / 1e9, 6),
-        "complete": begin_ns == 0,
-    }
+    return Latency(
+        wakeup_us=summary(waits.wakeup_ns),
+        queue_us=summary(waits.queue_ns),
+        # The ring buffer keeps what is newest.
+        from_s=round(begin_ns / 1e9, 6),
+        complete=begin_ns == 0,
+    )
 
 
-def summary(waits_ns: list[int]) -> dict[str, float]:
+def summary(waits_ns: list[int]) -> Percentiles:
     if not waits_ns:
-        return {"n": 0}
-    values = zip(PERCENTILES, percentiles_us(waits_ns, PERCENTILES))
-    found = {f"p{percent:g}": round(value, 2) for percent, value in values}
-    return {"n": len(waits_ns), **found, "max": round(max(waits_ns) / 1000, 2)}
+        return Percentiles(n=0)
+    p50, p90, p99, p99_9 = (round(us, 2) for us in percentiles_us(waits_ns, PERCENTILES))
+    most = round(max(waits_ns) / 1000, 2)
+    return Percentiles(n=len(waits_ns), p50=p50, p90=p90, p99=p99, p99_9=p99_9, max=most)
 
 
 def complete(lines: Iterable[str]) -> tuple[list[Event], int]:

@@ -7,9 +7,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Column
 
+from ...model.workload import Workload
 from ...view.terminal import table
 from . import packages
-from .workloads import Workload
 
 
 def rows(known: Iterable[Workload]) -> list[dict[str, Any]]:

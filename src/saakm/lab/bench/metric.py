@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable
 
 from ...base.errors import SaakmError
-from .workloads import ELAPSED, Variant
+from ...model.workload import ELAPSED, Variant
 
 _PICK: dict[str, Callable[[list[float]], float]] = {
     "last": lambda values: values[-1],

@@ -8,11 +8,11 @@ import subprocess
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from ...base import paths
 from ...base.errors import SaakmError
 from ...base.procfs import parse_ejected, parse_table
+from ...model.run import Shape
 from ...vm.guest import Result
 from .script import CGROUP, TRACE, WORK
 
@@ -58,8 +58,8 @@ class OnHost:
         """The machine has what it has."""
 
     @property
-    def machine(self) -> dict[str, Any]:
-        return {"on": "host", "cpus": os.cpu_count(), "name": platform.node()}
+    def machine(self) -> Shape:
+        return Shape(on="host", cpus=os.cpu_count(), name=platform.node())
 
     @property
     def running(self) -> bool:

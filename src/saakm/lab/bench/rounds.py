@@ -9,8 +9,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...model.workload import Variant
 from .schedulers import Scheduler
-from .workloads import Variant
 
 WARM_UP = 0  # the number of the round that does not count
 

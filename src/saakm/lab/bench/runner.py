@@ -7,7 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...base.errors import GuestError, SaakmError
+from ...model.run import RunRecord
+from ...model.workload import Variant, Workload
 from ...vm.guest import Result
 from ...vm.splats import find_splats
 from . import latency, script
@@ -15,8 +19,6 @@ from .in_guest import InGuest
 from .metric import value_of
 from .on_host import OnHost
 from .rounds import Run
-from .store import RUN, Record, key
-from .workloads import Variant, Workload
 
 _SETUP_SECONDS = 300.0
 # The guest's own timeout comes first; this one means that the guest hangs.
@@ -37,7 +39,7 @@ class Bench:
     ):
         self._place, self._workloads = place, workloads
         self._traced, self._boot_each = traced, boot_each
-        self._counts = bool(place.machine.get("deterministic"))
+        self._counts = bool(place.machine.deterministic)
         self._workload = ""
         self._ready: set[tuple[str, str]] = set()
         self._heard = 0
@@ -49,7 +51,7 @@ class Bench:
     def todo(self, plan: Iterable[Run], done: set[str]) -> list[Run]:
         """What is not done, with the warm-ups for it: an earlier guest's do not help this one."""
         plan = list(plan)
-        left = {id(run) for run in plan if run.counts and key(self._frame(run)) not in done}
+        left = {id(run) for run in plan if run.counts and self._frame(run).key not in done}
         wanted = {(run.variant.workload, run.variant.name) for run in plan if id(run) in left}
         return [
             run
@@ -59,7 +61,7 @@ class Bench:
             and (run.variant.workload, run.variant.name) in wanted
         ]
 
-    def record(self, run: Run) -> Record | None:
+    def record(self, run: Run) -> RunRecord | None:
         """None when there have been too many failures to try again."""
         name = (run.variant.workload, run.variant.name, run.scheduler.name)
         if self._failed[name] >= _GIVE_UP_AFTER:
@@ -67,42 +69,38 @@ class Bench:
         record = self._frame(run)
         try:
             self._prepare(run)
-            record |= self._measure(run)
+            record = replace(record, **self._measure(run))
         except SaakmError as error:
-            record["error"] = f"{error.what}: {error.why}"
-            if isinstance(error, GuestError):
-                record["error"] += "\n" + error.tail
+            words = f"{error.what}: {error.why}"
+            words += f"\n{error.tail}" if isinstance(error, GuestError) else ""
+            record = replace(record, error=words)
             self._failed[name] += 1
-            self.failures.append(f"{' '.join(name)}: {record['error']}")
-        record["splats"] = self._new_splats()
-        return record
+            self.failures.append(f"{' '.join(name)}: {words}")
+        return replace(record, splats=tuple(self._new_splats()))
 
-    def _frame(self, run: Run) -> Record:
+    def _frame(self, run: Run) -> RunRecord:
         variant = run.variant
         self._place.need(self._workloads[variant.workload].memory)
         # Time that counts instructions is what something costs, not how long it takes.
         by_count = self._counts and variant.meaning == "time"
         unit = MILLIONS if _is_cost(variant, self._counts) else variant.unit
-        return {
-            "kind": RUN,
-            "workload": variant.workload,
-            "variant": variant.name,
-            "family": variant.family,
-            "point": variant.point,
-            "definition": variant.definition,
-            "scheduler": run.scheduler.name,
-            "build": run.scheduler.build,
-            "round": run.round,
-            "traced": self._traced,
-            "kernel": self._place.kernel,
-            "machine": self._place.machine,
-            "unit": unit,
-            "better": variant.better,
-            "meaning": "cost" if by_count else variant.meaning,
-            "when": time.strftime("%Y-%m-%dT%H:%M:%S"),
-            "value": None,
-            "error": None,
-        }
+        return RunRecord(
+            workload=variant.workload,
+            variant=variant.name,
+            family=variant.family,
+            point=variant.point,
+            definition=variant.definition,
+            scheduler=run.scheduler.name,
+            build=run.scheduler.build,
+            round=run.round,
+            traced=self._traced,
+            kernel=self._place.kernel,
+            machine=self._place.machine,
+            unit=unit,
+            better=variant.better,
+            meaning="cost" if by_count else variant.meaning,
+            when=time.strftime("%Y-%m-%dT%H:%M:%S"),
+        )
 
     def _prepare(self, run: Run) -> None:
         """A guest with the workload's input in it; another one for another workload."""
@@ -175,7 +173,7 @@ class Bench:
         return new
 
 
-def do_all(bench: Bench, runs: list[Run], keep: Callable[[Record], None], progress: Any) -> None:
+def do_all(bench: Bench, runs: list[Run], keep: Callable[[RunRecord], None], progress: Any) -> None:
     for run in runs:
         progress.describe(f"{run.variant.workload} {run.variant.name} {run.scheduler.name}")
         if record := bench.record(run):

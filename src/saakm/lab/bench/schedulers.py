@@ -2,6 +2,7 @@
 """What applications are run under, and how a command gets there."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +34,8 @@ def known() -> list[str]:
     return [EEVDF, *peers.OURS, *policies()]
 
 
-def chosen_names(text: str) -> list[str]:
-    names = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+def chosen_names(wanted: Sequence[str]) -> list[str]:
+    names = list(wanted) or DEFAULT.split(",")
     for name in names:
         if name not in known():
             raise SaakmError(
@@ -42,7 +43,7 @@ def chosen_names(text: str) -> list[str]:
                 f"there are {', '.join(known())}",
                 "saakm bench --schedulers NAME[,NAME]; the first is compared with",
             )
-    return names or chosen_names(DEFAULT)
+    return names
 
 
 def find(name: str, saakmctl: str = "saakmctl") -> Scheduler:

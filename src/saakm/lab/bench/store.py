@@ -8,31 +8,13 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from ...base.errors import SaakmError
 from ...base.files import make_output
+from ...model.run import EnvironmentRecord, Record, RunRecord
+from ...model.schema import fit, plain, refusal
 
 FILE = "runs.jsonl"
-RUN, ENVIRONMENT = "run", "environment"
-# What two runs have in common that need not be done twice.
-_KEY = (
-    "workload",
-    "variant",
-    "definition",
-    "scheduler",
-    "build",
-    "round",
-    "traced",
-    "kernel",
-    "machine",
-)
-
-Record = dict[str, Any]
-
-
-def key(record: Record) -> str:
-    return json.dumps([record[name] for name in _KEY], sort_keys=True)
 
 
 class Store:
@@ -51,7 +33,7 @@ class Store:
 
     def append(self, record: Record) -> None:
         with self.path.open("a") as file:
-            file.write(json.dumps(record) + "\n")
+            file.write(json.dumps(plain(record)) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
@@ -59,11 +41,7 @@ class Store:
         """Keys of the runs that need not be repeated; failed ones are tried again."""
         if not self.path.exists():
             return set()
-        return {
-            key(record)
-            for record in read(self.path)
-            if record["kind"] == RUN and not record["error"]
-        }
+        return {record.key for record in runs(read(self.path)) if not record.error}
 
     def _mend(self) -> None:
         """Drop a line that was being written when the power went."""
@@ -77,25 +55,23 @@ class Store:
 def read(path: Path) -> list[Record]:
     """Of a file, or of a directory that saakm bench has written."""
     path = path / FILE if path.is_dir() else path
+    records: list[Record] = []
     try:
-        lines = path.read_text().splitlines()
-        records = [json.loads(line) for line in lines]
-        if not all(record["kind"] in (RUN, ENVIRONMENT) for record in records):
-            raise ValueError("a line is neither a run nor an environment")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SaakmError(
-            f"{path} has no results of saakm bench",
-            str(error),
-            "saakm bench --out DIR writes such a directory",
+        for line in path.read_text().splitlines():
+            records.append(fit(json.loads(line), Record))
+    except (OSError, ValueError) as error:
+        why = f"line {len(records) + 1}: {error}"
+        raise refusal(
+            path, "a file of saakm bench", why, "saakm bench --out DIR writes one"
         ) from error
     return records
 
 
-def runs(records: Iterable[Record]) -> list[Record]:
+def runs(records: Iterable[Record]) -> list[RunRecord]:
     """The latest record of each run: one that failed may have been repeated."""
-    latest = {key(record): record for record in records if record["kind"] == RUN}
+    latest = {record.key: record for record in records if isinstance(record, RunRecord)}
     return list(latest.values())
 
 
-def environments(records: Iterable[Record]) -> list[Record]:
-    return [record for record in records if record["kind"] == ENVIRONMENT]
+def environments(records: Iterable[Record]) -> list[EnvironmentRecord]:
+    return [record for record in records if isinstance(record, EnvironmentRecord)]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What operations cost as something grows: threads, CPUs, policies."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...base.errors import SaakmError
-from .measure import Conditions, Row
+from ...model.cost import Row
+from .measure import Conditions
 from .operations import OPERATIONS, can_be_crowded
 
 
@@ -13,8 +14,8 @@ from .operations import OPERATIONS, can_be_crowded
 class Axis:
     what: str
     values: tuple[int, ...]
-    operations: str
-    schedulers: str
+    operations: tuple[str, ...]
+    schedulers: tuple[str, ...]
     conditions: Callable[[Conditions, int], Conditions]
     value: Callable[[Row], int]
 
@@ -26,24 +27,24 @@ AXES = {
     "runnable": Axis(
         "runnable threads on the CPU",
         (2, 10, 100, 1000, 10000),
-        "yield,crowd,pipe",
-        "eevdf,sched_fifo,scx_fifo,fifo,prio,vtime",
+        ("yield", "crowd", "pipe"),
+        ("eevdf", "sched_fifo", "scx_fifo", "fifo", "prio", "vtime"),
         lambda c, n: replace(c, runnable=n - _TWO),
         lambda row: row.runnable + _TWO,
     ),
     "cpus": Axis(
         "CPUs",
         (1, 2, 4, 8, 16, 32, 64),
-        "pipe,pipe2,yield",
-        "eevdf,sched_fifo,scx_fifo,fifo",
+        ("pipe", "pipe2", "yield"),
+        ("eevdf", "sched_fifo", "scx_fifo", "fifo"),
         lambda c, n: replace(c, cpus=n),
         lambda row: row.cpus,
     ),
     "policies": Axis(
         "policies loaded, all but one of them without threads",
         (1, 2, 4, 8),
-        "pipe,yield",
-        "fifo,prio,vtime",
+        ("pipe", "yield"),
+        ("fifo", "prio", "vtime"),
         lambda c, n: replace(c, bystanders=n - 1),
         lambda row: row.bystanders + 1,
     ),
@@ -58,21 +59,12 @@ def chosen_axis(name: str) -> Axis:
     return AXES[name]
 
 
-def chosen_values(axis: Axis, text: str) -> list[int]:
-    if not text:
-        return list(axis.values)
-    try:
-        values = sorted({int(word) for word in text.split(",")})
-    except ValueError as error:
-        raise SaakmError(
-            f"'{text}' are no values of an axis",
-            str(error),
-            "saakm cost --axis NAME --values 2,100,1000",
-        ) from error
+def chosen_values(axis: Axis, wanted: Sequence[int]) -> list[int]:
+    values = sorted({*(wanted or axis.values)})
     least, most = axis.values[0], axis.values[-1]
     if values[0] < least or values[-1] > most:
         raise SaakmError(
-            f"{axis.what}: {text} cannot be measured",
+            f"{axis.what}: {values} cannot be measured",
             f"{least} to {most} can",
             "saakm cost --axis NAME --values N[,N]",
         )

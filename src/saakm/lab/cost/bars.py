@@ -4,8 +4,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...model.cost import Row
 from ...view.plot import canvas, save, without_frame
-from .measure import Row
 from .printed import by_operation, compared_with
 
 if TYPE_CHECKING:

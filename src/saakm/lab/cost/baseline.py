@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...base.errors import SaakmError
-from .measure import Conditions, Row, as_json
+from ...model.cost import BaselineFile, Row
+from ...model.schema import SCHEMA, fit, plain
+from .measure import Conditions
 
 FLOOR = "sched_fifo"
 # Of counts, for one identity: kernel, compiler, QEMU.
@@ -81,20 +83,21 @@ class Change:
 
 def write(path: Path, identity: dict[str, str], rows: list[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**identity, "rows": as_json(rows)}, indent=1) + "\n")
+    path.write_text(
+        json.dumps({**identity, "schema": SCHEMA, "rows": plain(rows)}, indent=1) + "\n"
+    )
 
 
 def read(path: Path) -> Baseline:
     try:
-        content = json.loads(path.read_text())
-        rows = [Row(**row) for row in content.pop("rows")]
-        if not rows:
+        content = fit(json.loads(path.read_text()), BaselineFile)
+        if not content.rows:
             raise ValueError("it has no rows")
     except OSError as error:
         raise SaakmError(f"there is no baseline {path}", str(error), _renew(path)) from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except ValueError as error:
         raise SaakmError(f"{path} is not a baseline", f"{error}", _renew(path)) from error
-    return Baseline(content, rows)
+    return Baseline(content.identity, content.rows)
 
 
 def difference(baseline: Baseline, identity: dict[str, str]) -> str:

@@ -5,8 +5,8 @@ import math
 from dataclasses import dataclass
 from statistics import linear_regression
 
+from ...model.cost import Row
 from .axes import AXES, axis_of
-from .measure import Row
 
 # Elections in one operation.
 _PICKS = {"pipe": 2, "yield": 1}

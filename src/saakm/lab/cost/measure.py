@@ -4,13 +4,13 @@
 import re
 import statistics
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from ...base import paths
 from ...base.errors import SaakmError
 from ...builder import peers
 from ...builder.programs import compile_static
+from ...model.cost import Row
 from ...vm import appliance
 from ...vm.appliance import Appliance, counted_machine
 from .operations import CLASSES
@@ -41,42 +41,6 @@ class Conditions:
     besides: tuple[str, ...] = ()  # policies that are loaded and have no threads
     scale: int = 100  # per cent of the usual rounds
     bystanders: int = 0  # more such policies, all alike
-
-
-@dataclass(frozen=True)
-class Row:
-    """Instructions of an operation under a scheduler: the mean of some seeds."""
-
-    scheduler: str
-    operation: str
-    instructions: float
-    spread: float  # between the seeds, as a part of their mean
-    cpus: int
-    seeds: list[int]
-    values: list[float]  # of each seed
-    loaded: list[str] = field(default_factory=list)
-    runnable: int = 0
-    switches: bool = False
-    scale: int = 100
-    bystanders: int = 0
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What two rows have in common that can be compared."""
-        return (
-            self.scheduler,
-            self.operation,
-            self.cpus,
-            tuple(self.loaded),
-            self.runnable,
-            self.switches,
-            self.scale,
-            self.bystanders,
-        )
-
-
-def as_json(rows: list[Row]) -> list[dict[str, Any]]:
-    return [asdict(row) for row in rows]
 
 
 def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:

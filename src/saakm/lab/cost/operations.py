@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is measured. The code of each operation is in guest/cost."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...base.errors import SaakmError
@@ -53,11 +54,10 @@ OPERATIONS = {
 }
 
 
-def chosen_operations(text: str, cpus: int) -> list[str]:
-    """Of a comma list; all that the machine has CPUs for when it is empty."""
-    if not text:
+def chosen_operations(names: Sequence[str], cpus: int) -> list[str]:
+    """In the usual order; all that the machine has CPUs for where none is named."""
+    if not names:
         return [name for name, operation in OPERATIONS.items() if operation.cpus <= cpus]
-    names = _words(text)
     for name in names:
         if name not in OPERATIONS:
             raise SaakmError(
@@ -74,11 +74,11 @@ def chosen_operations(text: str, cpus: int) -> list[str]:
     return [name for name in OPERATIONS if name in names]
 
 
-def chosen_schedulers(text: str, patched: bool) -> list[str]:
-    """Of a comma list; all that are at hand when it is empty."""
+def chosen_schedulers(wanted: Sequence[str], patched: bool) -> list[str]:
+    """All that are at hand where none is named."""
     ours = [*CLASSES, "scx_fifo", *policies()] if patched else list(CLASSES)
     known = [*dict.fromkeys([*ours, *peers.OURS, *peers.CRATES])]
-    names = _words(text) or ours
+    names = list(wanted) or ours
     for name in names:
         if name not in known:
             raise SaakmError(
@@ -104,7 +104,3 @@ def refuse_runnable(operations: list[str], schedulers: list[str]) -> None:
 def can_be_crowded(operation: str, schedulers: list[str]) -> bool:
     kind = OPERATIONS[operation]
     return kind.runnable and (not kind.strict or set(schedulers) <= set(STRICT))
-
-
-def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))

@@ -7,10 +7,10 @@ from rich.bar import Bar
 from rich.console import Console
 from rich.table import Column
 
+from ...model.cost import Row
 from ...view.terminal import figure, label, table
 from .baseline import FLOOR, Change
 from .goals import Verdict
-from .measure import Row
 from .operations import OPERATIONS
 
 _BAR_WIDTH = 20

@@ -4,11 +4,11 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from ...model.cost import Row
 from ...view.markdown import code, table
 from . import bars, curves, where
 from .axes import AXES, axis_of
 from .goals import verdicts
-from .measure import Row
 from .operations import OPERATIONS
 from .printed import by_operation, compared, compared_with
 from .where import Profile

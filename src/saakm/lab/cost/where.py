@@ -9,13 +9,13 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
 from ...base import paths
 from ...base.errors import SaakmError
 from ...builder.programs import compile_plugin
+from ...model.cost import FunctionRow
 from ...view.terminal import figure
 from ...view.terminal import table as terminal_table
 from ...vm import appliance
@@ -135,26 +135,25 @@ def by_stack(lines: list[str], symbols: Symbols) -> Counter[tuple[str, ...]]:
     return stacks
 
 
-def as_json(profiles: list[Profile]) -> list[dict[str, Any]]:
+def as_rows(profiles: list[Profile]) -> list[FunctionRow]:
     return [
-        {
-            "scheduler": p.scheduler,
-            "operation": p.operation,
-            "function": name,
-            "instructions": round(value, 2),
-            "with_callees": round(p.with_callees[name], 2),
-        }
+        FunctionRow(
+            scheduler=p.scheduler,
+            operation=p.operation,
+            function=name,
+            instructions=round(value, 2),
+            with_callees=round(p.with_callees[name], 2),
+        )
         for p in profiles
         for name, value in p.functions.items()
     ]
 
 
-def from_json(rows: list[dict[str, Any]]) -> list[Profile]:
+def from_rows(rows: list[FunctionRow]) -> list[Profile]:
     """Who called the functions is not in them."""
     found: dict[tuple[str, str], dict[tuple[str, ...], float]] = {}
     for row in rows:
-        stacks = found.setdefault((row["scheduler"], row["operation"]), {})
-        stacks[row["function"],] = row["instructions"]
+        found.setdefault((row.scheduler, row.operation), {})[row.function,] = row.instructions
     return [Profile(*key, stacks) for key, stacks in found.items()]
 
 

@@ -96,7 +96,5 @@ def _functions(results: Results) -> list[tuple[str, list[str], list[list[str]]]]
 def _failures(results: Results) -> list[tuple[str, str]]:
     """What failed and did not succeed later, said once for each scheduler."""
     return list(
-        {
-            f"{r['workload']} {r['variant']} {r['scheduler']}": r["error"] for r in results.failures
-        }.items()
+        {f"{r.workload} {r.variant} {r.scheduler}": r.error or "" for r in results.failures}.items()
     )

@@ -5,12 +5,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ...model.cost import Row
 from ...view.plot import color
 from ..bench.figures import Figure, Tally, schedulers
 from ..bench.stats import LOST, WON
 from ..cost import curves as cost_curves
 from ..cost.axes import AXES, axis_of
-from ..cost.measure import Row
 from ..cost.printed import by_operation
 from .tables import cost_names
 

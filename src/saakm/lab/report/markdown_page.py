@@ -52,7 +52,7 @@ def _origin(results: Results) -> list[str]:
     parts = []
     if failures := results.failures:
         names = dict.fromkeys(
-            f"{r['workload']} {r['variant']} under {r['scheduler']}: {r['error'].splitlines()[0]}"
+            f"{r.workload} {r.variant} under {r.scheduler}: {(r.error or '').splitlines()[0]}"
             for r in failures
         )
         parts += ["## Did not run", "\n".join(f"- {name}" for name in names)]

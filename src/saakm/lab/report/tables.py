@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...model.cost import Row
+from ...model.run import EnvironmentRecord, Shape
 from ..bench import comparison, kernel_table, stats
 from ..bench.figures import Figure, Tally, schedulers, tally
-from ..bench.store import Record
-from ..cost.measure import Row
 from ..cost.operations import OPERATIONS
 from ..cost.printed import by_operation, compared
 
@@ -93,7 +93,7 @@ def _cost_cell(row: Row | None, zero: Row | None) -> Cell:
     return Cell(compared(row, zero), "won" if change < 0 else "lost" if change > 0 else "")
 
 
-def environment_rows(records: Sequence[Record]) -> list[tuple[str, str]]:
+def environment_rows(records: Sequence[EnvironmentRecord]) -> list[tuple[str, str]]:
     """The same thing is said once, also if ten invocations found it."""
     found: dict[str, dict[str, None]] = {}
     for record in records:
@@ -102,36 +102,36 @@ def environment_rows(records: Sequence[Record]) -> list[tuple[str, str]]:
     return [(name, "; ".join(values)) for name, values in found.items()]
 
 
-def _facts(record: Record) -> list[tuple[str, str]]:
-    machine, host = record["machine"], record["host"]
-    emulated = machine.get("accel", "").startswith("tcg")
+def _facts(record: EnvironmentRecord) -> list[tuple[str, str]]:
+    machine, host = record.machine, record.host
+    emulated = machine.emulated
     facts: list[tuple[str, Any]] = [
         (
             "kernel",
-            f"{record['kernel']}" + (f", config {record['config']}" if record["config"] else ""),
+            f"{record.kernel}" + (f", config {record.config}" if record.config else ""),
         ),
-        ("commit", record["commit"]),
+        ("commit", record.commit),
         ("machine", _machine(machine)),
         (
             "time",
             "executed instructions"
-            if machine.get("deterministic")
+            if machine.deterministic
             else "emulated: ratios only"
             if emulated
             else "of the clock",
         ),
-        ("QEMU", record["qemu"]),
-        ("host", f"{host['cpus']} CPUs, {host['cpu']}, Linux {host['kernel']}"),
-        ("order seed", record["seed"]),
+        ("QEMU", record.qemu),
+        ("host", f"{host.cpus} CPUs, {host.cpu}, Linux {host.kernel}"),
+        ("order seed", record.seed),
     ]
     return [(name, str(value)) for name, value in facts if value not in ("", None)]
 
 
-def _machine(machine: dict[str, Any]) -> str:
-    if machine["on"] == "host":
-        return f"this host, {machine['cpus']} CPUs"
-    return f"guest {machine['topology']}, {machine['cpus']} CPUs, {machine['accel']}"
+def _machine(machine: Shape) -> str:
+    if machine.on == "host":
+        return f"this host, {machine.cpus} CPUs"
+    return f"guest {machine.topology}, {machine.cpus} CPUs, {machine.accel}"
 
 
-def commands(records: Sequence[Record]) -> list[str]:
-    return list(dict.fromkeys(record["command"] for record in records))
+def commands(records: Sequence[EnvironmentRecord]) -> list[str]:
+    return list(dict.fromkeys(record.command for record in records))

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What saakm cost keeps: figures, one a row, and baselines of them."""
+
+from .schema import SCHEMA, Kept
+
+
+class Row(Kept, frozen=True):
+    """Instructions of an operation under a scheduler: the mean of some seeds."""
+
+    scheduler: str
+    operation: str
+    instructions: float
+    spread: float  # between the seeds, as a part of their mean
+    cpus: int
+    seeds: list[int]
+    values: list[float]  # of each seed
+    loaded: list[str] = []
+    runnable: int = 0
+    switches: bool = False
+    scale: int = 100
+    bystanders: int = 0
+    schema: int = SCHEMA
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two rows have in common that can be compared."""
+        return (
+            self.scheduler,
+            self.operation,
+            self.cpus,
+            tuple(self.loaded),
+            self.runnable,
+            self.switches,
+            self.scale,
+            self.bystanders,
+        )
+
+
+class FunctionRow(Kept, frozen=True, kw_only=True):
+    """What one function of the kernel takes of an operation."""
+
+    scheduler: str
+    operation: str
+    function: str
+    instructions: float
+    with_callees: float
+    schema: int = SCHEMA
+
+
+class BaselineFile(Kept, frozen=True, kw_only=True):
+    """Figures of one run, and of which kernel, compiler and QEMU they are."""
+
+    rows: list[Row]
+    kernel: str = ""
+    compiler: str = ""
+    qemu: str = ""
+    schema: int = SCHEMA
+
+    @property
+    def identity(self) -> dict[str, str]:
+        noted = {"kernel": self.kernel, "compiler": self.compiler, "qemu": self.qemu}
+        return {name: value for name, value in noted.items() if value}

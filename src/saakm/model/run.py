@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What saakm bench keeps: a line for each run, and one before them that says where they ran."""
+
+import json
+from typing import Literal
+
+from .schema import SCHEMA, Kept, plain
+from .workload import Better, Meaning
+
+# What two runs have in common that need not be done twice.
+_KEY = (
+    "workload",
+    "variant",
+    "definition",
+    "scheduler",
+    "build",
+    "round",
+    "traced",
+    "kernel",
+    "machine",
+)
+
+
+class Shape(Kept, frozen=True, kw_only=True, omit_defaults=True):
+    """Of the machine: figures of another one cannot be compared."""
+
+    on: Literal["guest", "host"]
+    cpus: int | None
+    accel: str | None = None
+    topology: str | None = None
+    memory: str | None = None
+    deterministic: bool | None = None
+    append: tuple[str, ...] | None = None
+    name: str | None = None  # of a host
+
+    @property
+    def emulated(self) -> bool:
+        return (self.accel or "").startswith("tcg")
+
+
+class Host(Kept, frozen=True, kw_only=True):
+    """The machine that emulates, or is measured itself."""
+
+    kernel: str
+    cpus: int | None
+    cpu: str
+    load: float
+
+
+class Percentiles(Kept, frozen=True, kw_only=True, omit_defaults=True, rename={"p99_9": "p99.9"}):
+    """Of `n` waits for a CPU, in microseconds; nothing of none."""
+
+    n: int
+    p50: float | None = None
+    p90: float | None = None
+    p99: float | None = None
+    p99_9: float | None = None
+    max: float | None = None
+
+
+class Latency(Kept, frozen=True, kw_only=True):
+    wakeup_us: Percentiles  # from the wakeup until the thread runs
+    queue_us: Percentiles  # ready and not running, whatever came before
+    from_s: float  # of a long run only the end is kept
+    complete: bool
+
+
+class EnvironmentRecord(Kept, frozen=True, kw_only=True, tag="environment", tag_field="kind"):
+    when: str
+    command: str
+    kernel: str
+    config: str | None
+    commit: str
+    machine: Shape
+    schedulers: tuple[str, ...]
+    seed: int
+    qemu: str | None
+    host: Host
+    schema: int = SCHEMA
+
+
+class RunRecord(Kept, frozen=True, kw_only=True, tag="run", tag_field="kind"):
+    workload: str
+    variant: str
+    family: str
+    point: str
+    definition: str
+    scheduler: str
+    build: str
+    round: int
+    traced: bool
+    kernel: str
+    machine: Shape
+    unit: str
+    better: Better
+    meaning: Meaning
+    when: str = ""
+    value: float | None = None  # of no run that failed
+    error: str | None = None
+    seconds: float | None = None
+    user: float | None = None
+    system: float | None = None
+    switches: int = 0  # context switches of its processes
+    involuntary: int = 0
+    executed: float | None = None  # millions of instructions, where they are counted
+    latency: Latency | None = None
+    splats: tuple[str, ...] = ()
+    schema: int = SCHEMA
+
+    @property
+    def key(self) -> str:
+        return json.dumps([plain(getattr(self, name)) for name in _KEY], sort_keys=True)
+
+
+Record = RunRecord | EnvironmentRecord

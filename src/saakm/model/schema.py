@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads files into structures, and says where a file does not fit."""
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..base.errors import SaakmError
+
+# Of what is kept. A file without one is of the first, which did not say so. A new one is due when
+# a key gets another meaning or is taken away, not when one comes with a default.
+SCHEMA = 1
+T = TypeVar("T")
+
+
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For what people write: a key that nobody reads is a mistake."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """For what we write: a later version may add keys, and this one still reads the file."""
+
+
+def read_toml(path: Path, kind: type[T], what: str, hint: str) -> T:
+    """`what`: such a file is, as "a workload"; `hint`: what to do about one that is none."""
+    return _read(path, tomllib.loads, kind, what, hint)
+
+
+def read_json(path: Path, kind: type[T], what: str, hint: str) -> T:
+    return _read(path, json.loads, kind, what, hint)
+
+
+def fit(content: Any, kind: Any) -> Any:
+    """A ValueError says at which key `content` does not fit."""
+    try:
+        return msgspec.convert(content, kind, str_keys=True)
+    except msgspec.ValidationError as error:
+        _refuse_later(content)
+        raise ValueError(str(error).replace("`$.", "`")) from error
+
+
+def plain(structure: Any) -> Any:
+    """Of dictionaries, lists, numbers and strings, as for JSON."""
+    return msgspec.to_builtins(structure)
+
+
+def _read(path: Path, parse: Callable[[str], Any], kind: type[T], what: str, hint: str) -> T:
+    try:
+        found: T = fit(parse(path.read_text()), kind)
+    except (OSError, ValueError) as error:
+        raise refusal(path, what, str(error), hint) from error
+    return found
+
+
+def refusal(path: Path, what: str, why: str, hint: str) -> SaakmError:
+    return SaakmError(f"{path} is not {what}", why, hint)
+
+
+def _refuse_later(content: Any) -> None:
+    schema = content.get("schema", SCHEMA) if isinstance(content, dict) else SCHEMA
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise ValueError(
+            f"a later version of saakm wrote it: schema {schema}, and this has {SCHEMA}"
+        )
