@@ -11,6 +11,7 @@ from saakm.lab.bench import metric, packages, schedulers, script, store, workloa
 from saakm.lab.bench.rounds import plan
 from saakm.lab.bench.runner import MILLIONS, Bench, do_all
 from saakm.lab.bench.schedulers import Scheduler
+from saakm.model.run import Shape
 from saakm.model.workload import load_all, read
 from saakm.vm.guest import Result
 
@@ -58,10 +59,10 @@ def test_shell_syntax(name):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (('input = "small"\n', ""), "lacks input"),
-        (('input = "small"', 'input = "small"\nspeed = 1'), "speed, which nobody reads"),
+        (('input = "small"\n', ""), "required field `input`"),
+        (('input = "small"', 'input = "small"\nspeed = 1'), "unknown field `speed`"),
         (('name = "w"', 'name = "x"'), "its file 'w'"),
-        (('input = "small"', 'input = "small"\nbetter = "more"'), "better is 'more'"),
+        (('input = "small"', 'input = "small"\nbetter = "more"'), "'more' - at `better`"),
         (('input = "small"', 'input = "small"\nmetric = "no group"'), "needs one group"),
         (('name = "w"', "name = "), "Invalid value"),
     ],
@@ -89,10 +90,10 @@ def test_choice():
 
 
 def test_schedulers_are_checked():
-    assert schedulers.chosen_names("fifo,eevdf,fifo") == ["fifo", "eevdf"]
-    assert schedulers.chosen_names("") == ["eevdf", "scx_fifo", "fifo"]
+    assert schedulers.chosen_names(["fifo", "eevdf"]) == ["fifo", "eevdf"]
+    assert schedulers.chosen_names([]) == ["eevdf", "scx_fifo", "fifo"]
     with pytest.raises(SaakmError, match="no scheduler 'cfs'"):
-        schedulers.chosen_names("cfs")
+        schedulers.chosen_names(["cfs"])
 
 
 # --- figures in what programs print ---
@@ -187,7 +188,7 @@ def test_every_round_runs_each_scheduler_once_in_an_order_by_seed():
 class Place:
     """A machine that does what the test says."""
 
-    kernel, machine, python_path = "k", {"on": "guest", "cpus": 4}, "/x"
+    kernel, machine, python_path = "k", Shape(on="guest", cpus=4), "/x"
     trace_there = ""
 
     @property
@@ -268,7 +269,7 @@ def test_what_is_done_is_not_done_again(tmp_path):
     bench(tmp_path, first, rounds=2)
     _, records = bench(tmp_path, second, rounds=3)
     assert (len(first.ran), len(second.ran), len(records)) == (2, 1, 3)
-    assert sorted(record["round"] for record in store.runs(records)) == [1, 2, 3]
+    assert sorted(record.round for record in store.runs(records)) == [1, 2, 3]
 
 
 def test_a_resumed_run_is_warmed_up_again_and_a_finished_one_not(tmp_path):
@@ -276,7 +277,7 @@ def test_a_resumed_run_is_warmed_up_again_and_a_finished_one_not(tmp_path):
     todo = Bench(Place(), {"w": one}, False, False)
     runs = plan(one.variants, [EEVDF], 2, True, 1)
     frames = [todo._frame(run) for run in runs]
-    keys = [store.key(frame) for frame in frames]
+    keys = [frame.key for frame in frames]
     assert [run.round for run in todo.todo(runs, set(keys[:2]))] == [0, 2]
     assert todo.todo(runs, set(keys[1:])) == []
 
@@ -292,7 +293,7 @@ def test_input_is_prepared_once_a_boot(tmp_path, boot_each, boots):
     assert sum("saakm.guest.timed" in text for text in place.ran) == 3
 
 
-@pytest.mark.parametrize("change", [{"kernel": "other"}, {"machine": {"on": "guest", "cpus": 8}}])
+@pytest.mark.parametrize("change", [{"kernel": "other"}, {"machine": Shape(on="guest", cpus=8)}])
 def test_another_kernel_or_machine_is_another_run(tmp_path, change):
     bench(tmp_path, Place())
     place = Place()
@@ -305,10 +306,10 @@ def test_a_dead_guest_is_recorded_booted_again_and_resumed(tmp_path):
     died = GuestDied("the guest died", "it panicked", "read on", "BUG: oops")
     place = Place([died])
     todo, records = bench(tmp_path, place)
-    assert place.boots == 2 and records[0]["error"].endswith("BUG: oops")
-    assert len(todo.failures) == 1 and records[1]["value"] == 1.5
+    assert place.boots == 2 and records[0].error.endswith("BUG: oops")
+    assert len(todo.failures) == 1 and records[1].value == 1.5
     _, records = bench(tmp_path, again := Place())
-    assert len(again.ran) == 1 and not any(r["error"] for r in store.runs(records))
+    assert len(again.ran) == 1 and not any(r.error for r in store.runs(records))
 
 
 @pytest.mark.parametrize(
@@ -325,7 +326,7 @@ def test_a_dead_guest_is_recorded_booted_again_and_resumed(tmp_path):
 )
 def test_failures_say_why(tmp_path, result, why):
     _, records = bench(tmp_path, Place([result]), rounds=1)
-    assert why in records[0]["error"] and records[0]["value"] is None
+    assert why in records[0].error and records[0].value is None
 
 
 def test_after_two_failures_a_scheduler_is_left_alone(tmp_path):
@@ -345,8 +346,8 @@ def test_a_torn_line_is_dropped_and_other_results_are_not_overwritten(tmp_path):
 
 def test_deterministic_time_is_a_cost(tmp_path):
     place = Place()
-    place.machine = {"on": "guest", "deterministic": True}
+    place.machine = Shape(on="guest", cpus=4, deterministic=True)
     _, records = bench(tmp_path, place)
     # Without what starting takes, which is measured once a boot, and the first time for the caches.
     assert sum("true" in text for text in place.ran) == 2
-    assert [(r["meaning"], r["unit"], r["value"]) for r in records] == [("cost", MILLIONS, 40)] * 2
+    assert [(r.meaning, r.unit, r.value) for r in records] == [("cost", MILLIONS, 40)] * 2

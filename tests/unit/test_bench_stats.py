@@ -7,6 +7,8 @@ import pytest
 
 from saakm.lab.bench import stats
 from saakm.lab.bench.figures import Figure, figures, schedulers, tables, tally
+from saakm.model.run import RunRecord
+from saakm.model.schema import fit
 
 # Student's own sleep data; R: t.test(a, b) says p = 0.07939, interval -3.3654832 .. 0.2054832.
 A = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -86,7 +88,7 @@ def record(scheduler="eevdf", value=1.0, **more):
         "round": 1,
         "traced": False,
         "kernel": "k",
-        "machine": {},
+        "machine": {"on": "guest", "cpus": 4},
         "unit": "s",
         "better": "lower",
         "meaning": "time",
@@ -94,7 +96,7 @@ def record(scheduler="eevdf", value=1.0, **more):
         "error": None,
         "switches": 10,
     }
-    return usual | more
+    return fit(usual | more, RunRecord)
 
 
 def test_warm_ups_and_failures_do_not_count():
@@ -153,6 +155,7 @@ def test_gains_are_counted_and_behaviour_is_not_averaged():
 
 def test_traced_runs_yield_latencies_and_not_times():
     latency = {"wakeup_us": {"n": 2, "p50": 3.0, "max": 7.0}, "queue_us": {"n": 0}}
+    latency |= {"from_s": 0, "complete": True}
     found = figures([record(traced=True, value=4.0, latency=latency)])
     assert [(f.label, f.values["eevdf"]) for f in found] == [
         ("Wakeup-50th", [3.0]),

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm cost without a guest: choices, the guest's words, baselines, pictures."""
 
-import dataclasses
 import io
 import json
 
+import msgspec
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
@@ -19,6 +19,7 @@ from saakm.lab.cost.measure import Conditions, loaded_policies, results
 from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.lab.cost.target import find_target
 from saakm.model.cost import Row
+from saakm.model.schema import plain
 from saakm.vm.qemu import needed_qemu
 
 IDENTITY = {"kernel": "6.12.117", "compiler": "gcc 12"}
@@ -238,7 +239,7 @@ def test_the_table_has_figures_differences_and_bars():
 
 
 def test_replicates_have_a_spread():
-    rows = [dataclasses.replace(r, seeds=[1, 2], spread=0.0031) for r in ROWS]
+    rows = [msgspec.structs.replace(r, seeds=[1, 2], spread=0.0031) for r in ROWS]
     assert "0.31%" in shown(rows)
 
 
@@ -267,7 +268,7 @@ def test_what_got_dearer_is_shown_as_count_or_as_ratio():
 
 
 def test_rows_are_plain_json():
-    (back,) = json.loads(json.dumps([dataclasses.asdict(row())]))
+    (back,) = json.loads(json.dumps(plain([row()])))
     assert {"scheduler", "operation", "instructions", "spread", "cpus", "seeds", "loaded"} <= set(
         back
     )

@@ -8,9 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError

@@ -12,7 +12,7 @@ from pathlib import Path
 from ...base.errors import SaakmError
 from ...base.files import make_output
 from ...model.run import EnvironmentRecord, Record, RunRecord
-from ...model.schema import fit, plain, refusal
+from ...model.schema import fit, plain
 
 FILE = "runs.jsonl"
 
@@ -60,10 +60,9 @@ def read(path: Path) -> list[Record]:
         for line in path.read_text().splitlines():
             records.append(fit(json.loads(line), Record))
     except (OSError, ValueError) as error:
-        why = f"line {len(records) + 1}: {error}"
-        raise refusal(
-            path, "a file of saakm bench", why, "saakm bench --out DIR writes one"
-        ) from error
+        at = "" if isinstance(error, OSError) else f"line {len(records) + 1}: "
+        hint = "saakm bench --out DIR writes such a directory"
+        raise SaakmError(f"{path} has no results", f"{at}{error}", hint) from error
     return records
 
 

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What does not fit is refused with file and key; what was kept earlier is read."""
+
+import json
+
+import pytest
+
+from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.lab.bench import store
+from saakm.lab.cost import baseline
+from saakm.lab.report import inputs
+from saakm.model import experiment, workload
+from saakm.model.schema import SCHEMA
+
+RESULTS = paths.REPO / "benchmarks" / "results"
+WORKLOAD = """
+name = "w"
+what = "does something"
+packages = ["nginx"]
+input = "small"
+scale = 2
+[[variant]]
+name = "v"
+command = "run"
+points = [1, 4]
+"""
+EXPERIMENT = """
+what = "it tells something"
+[cost]
+op = ["pipe"]
+cpus = 2
+"""
+
+
+def refusal(read, path, text):
+    path.write_text(text)
+    with pytest.raises(SaakmError) as error:
+        read(path)
+    assert str(path) in error.value.what
+    return error.value.why
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        (('["nginx"]', '"nginx"'), "packages"),
+        (("scale = 2", 'scale = "2"'), "scale"),
+        (("[1, 4]", "[[1]]"), "variant[0].points[0]"),
+        (('command = "run"', "command = 1"), "variant[0].command"),
+        (('name = "v"', 'name = "v"\nunit = 1'), "variant[0].unit"),
+        (("scale = 2", 'better = "more"'), "better"),
+        (("scale = 2", 'metric = "["'), "is not a pattern"),
+        (('name = "v"', 'name = "v"\nmetric = "no group"'), "needs one group"),
+        (("scale = 2", "sclae = 2"), "sclae"),
+        (("points = [1, 4]", "points = [1, 1]"), "same name"),
+    ],
+)
+def test_a_workload_of_wrong_types(tmp_path, change, key):
+    assert key in refusal(workload.read, tmp_path / "w.toml", WORKLOAD.replace(*change))
+
+
+def test_a_workload_has_types(tmp_path):
+    (tmp_path / "w.toml").write_text(WORKLOAD)
+    one = workload.read(tmp_path / "w.toml")
+    assert one.packages == ("nginx",) and [v.point for v in one.variants] == ["1", "4"]
+    assert {(type(v.scale), type(v.timeout)) for v in one.variants} == {(float, float)}
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        (('["pipe"]', '"pipe"'), "cost.op"),
+        (("cpus = 2", 'cpus = "2"'), "cost.cpus"),
+        (("cpus = 2", "cpu = 2"), "cpu"),
+        (("[cost]", "[bench]"), "op"),
+        (('what = "it tells something"', ""), "what"),
+        (("[cost]", "[bench]\n[cost]"), "one of [cost] and [bench]"),
+        (('[cost]\nop = ["pipe"]\ncpus = 2', ""), "one of [cost] and [bench]"),
+    ],
+)
+def test_an_experiment_of_wrong_types(tmp_path, change, key):
+    assert key in refusal(experiment.read, tmp_path / "x.toml", EXPERIMENT.replace(*change))
+
+
+@pytest.mark.parametrize("name", experiment.names())
+def test_our_experiments_can_be_read(name):
+    assert experiment.read(experiment.DIRECTORY / f"{name}.toml").what
+
+
+def test_results_of_earlier_days_are_read():
+    """They have no schema: the first one did not say so."""
+    lines = store.read(RESULTS / "applications")
+    runs = store.runs(lines)
+    assert len(runs) > 100 and all(run.schema == 1 and run.machine.cpus == 4 for run in runs)
+    assert inputs.read(RESULTS.glob("*.json")).cost_runs
+
+
+def test_a_run_of_wrong_types(tmp_path):
+    line = (RESULTS / "applications" / store.FILE).read_text().splitlines()[1]
+    wrong = json.loads(line) | {"round": "1"}
+    text = f"{line}\n{json.dumps(wrong)}\n"
+    why = refusal(store.read, tmp_path / store.FILE, text)
+    assert why.startswith("line 2") and "`round`" in why
+
+
+def test_a_later_version_says_so(tmp_path):
+    line = json.loads((RESULTS / "applications" / store.FILE).read_text().splitlines()[1])
+    later = line | {"schema": SCHEMA + 1, "machine": "in another form"}
+    assert "later version" in refusal(store.read, tmp_path / store.FILE, json.dumps(later))
+
+
+def test_a_baseline_of_wrong_types(tmp_path):
+    content = json.loads((paths.REPO / "benchmarks" / "cost-base.json").read_text())
+    content["rows"][3]["seeds"] = 1
+    why = refusal(baseline.read, tmp_path / "b.json", json.dumps(content))
+    assert "`rows[3].seeds`" in why
