@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,9 +84,14 @@ def _look(product: Path) -> list[int] | None:
 
 def hash_files(files: Iterable[Path], root: Path, *more: str) -> str:
     """A hash of names and contents, and of whatever else decides the outcome."""
+    return hash_named({str(file.relative_to(root)): file for file in sorted(files)}, *more)
+
+
+def hash_named(files: Mapping[str, Path], *more: str) -> str:
+    """The same of files under names of their own, in the order given."""
     digest = hashlib.sha256("\0".join(more).encode())
-    for file in sorted(files):
+    for name, file in files.items():
         content = file.read_bytes()
-        digest.update(f"\0{file.relative_to(root)}\0{len(content)}\0".encode())
+        digest.update(f"\0{name}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
-from ..base.files import hash_files, is_fresh, write_stamp
+from ..base.files import hash_files, hash_named, is_fresh, write_stamp
 from ..base.locks import locked
 from ..base.process import run_logged
 from ..base.progress import meter
 from .kernel import Kernel, environment, make_command
-from .policies import own_policies
+from .policies import module_name, own_policies, source_files
 
 
 def module_sources() -> dict[str, Path]:
@@ -27,7 +27,7 @@ def module_sources() -> dict[str, Path]:
         for kbuild in where.glob("*/Kbuild")
     ]
     found += [paths.BYSTANDERS, paths.ORACLE, paths.ATTACKS / "wrong"]
-    return {directory.name: directory for directory in sorted(found)}
+    return {module_name(directory): directory for directory in sorted(found)}
 
 
 def build_modules(
@@ -64,41 +64,44 @@ def build_directory(kernel: Kernel, source: Path) -> Path:
 def module_file(kernel: Kernel, module: str | Path) -> Path:
     """Of a module of the checkout by its name, of any other by its directory."""
     source = module if isinstance(module, Path) else module_sources().get(module)
-    path = build_directory(kernel, source) / f"{source.name}.ko" if source else None
+    path = _product(kernel, source) if source else None
     if path is None or not path.exists():
         known = ", ".join(module_sources()) or "none yet"
         raise SaakmError(
             f"there is no module '{module}' for the {kernel.config} kernel",
             f"{path or 'its directory'} does not exist; the checkout has: {known}",
-            f"saakm build --config {kernel.config}, or check the name; obj-m in Kbuild must be "
-            "named as the directory",
+            f"saakm build --config {kernel.config}, or check the name",
         )
     return path
 
 
+def _product(kernel: Kernel, source: Path) -> Path:
+    return build_directory(kernel, source) / f"{module_name(source)}.ko"
+
+
 def _inputs(kernel: Kernel, source: Path) -> str:
-    files = (f for f in source.rglob("*") if f.is_file())
-    return hash_files(files, source, kernel.inputs)
+    return hash_named(source_files(source), kernel.inputs)
 
 
 def _is_fresh(kernel: Kernel, source: Path) -> bool:
-    copy = build_directory(kernel, source)
-    return is_fresh(copy / "saakm.stamp", _inputs(kernel, source), copy / f"{source.name}.ko")
+    module = _product(kernel, source)
+    return is_fresh(module.with_name("saakm.stamp"), _inputs(kernel, source), module)
 
 
 def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
-    copy, inputs = build_directory(kernel, source), _inputs(kernel, source)
+    module, inputs = _product(kernel, source), _inputs(kernel, source)
+    copy = module.parent
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(source, copy)
+    for place, file in source_files(source).items():
+        (copy / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy / place)
     run_logged(
         [*make_command(kernel.build, jobs=jobs), f"M={copy}", "modules"],
         copy.with_name(f"{copy.name}.log"),
-        f"building the module {source.name}",
+        f"building the module {module.stem}",
         env=environment(),
     )
-    module = copy / f"{source.name}.ko"
-    if module.exists():  # else Kbuild names it otherwise, which module_file() says
-        write_stamp(copy / "saakm.stamp", inputs, module)
+    write_stamp(copy / "saakm.stamp", inputs, module)
 
 
 def build_saakmctl() -> Path:

@@ -2,21 +2,67 @@
 """Finds policies: the checkout's, the user's own, and any directory that is named."""
 
 import os
+import re
 from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
 
 NO_POLICY = ("none", "eevdf")
+LIB = "lib"  # headers that policies share, beside them
+_OBJ_M = re.compile(r"^[ \t]*obj-m[ \t]*[:+]?=[ \t]*(.*)$", re.M)
+_SOURCES = (".c", ".h", ".S")
 
 
 def policies() -> list[str]:
     """Those of the checkout."""
-    return sorted(kbuild.parent.name for kbuild in paths.POLICIES.glob("*/Kbuild"))
+    return sorted(module_name(path) for path in _in(paths.POLICIES))
 
 
 def is_policy(directory: Path) -> bool:
-    return (directory / "Kbuild").exists() and (directory / f"{directory.name}.c").exists()
+    return len(_objects(directory)) == 1
+
+
+def module_name(directory: Path) -> str:
+    """As its Kbuild says it: /proc/saakm/policies and users call the policy by this name."""
+    objects = _objects(directory)
+    if len(objects) != 1:
+        raise _no_policy(directory, objects)
+    return objects[0]
+
+
+def source_files(directory: Path) -> dict[str, Path]:
+    """What a policy is built from, by the place in its copy: shared headers are in lib/.
+
+    The checkout's policies/lib; what the folder of the policy has of its own goes first, and what
+    the policy itself has before that.
+    """
+    found: dict[str, Path] = {}
+    for lib in (paths.POLICIES / LIB, directory.parent / LIB):
+        found |= {f"{LIB}/{file.name}": file for file in sorted(lib.glob("*.h"))}
+    for file in sorted(directory.rglob("*")):
+        if file.name in ("Kbuild", "Makefile") or _is_source(file.name):
+            found[str(file.relative_to(directory))] = file
+    return found
+
+
+def _is_source(name: str) -> bool:
+    """Not what editors leave for a moment, nor what an earlier `make` has made."""
+    return name.endswith(_SOURCES) and not name.startswith(".") and not name.endswith(".mod.c")
+
+
+def _objects(directory: Path) -> list[str]:
+    try:
+        text = (directory / "Kbuild").read_text(errors="replace")
+    except OSError:
+        return []
+    words = " ".join(_OBJ_M.findall(text)).split()
+    return [word.removesuffix(".o") for word in words if word.endswith(".o")]
+
+
+def _in(folder: Path) -> list[Path]:
+    found = [kbuild.parent for kbuild in sorted(folder.glob("*/Kbuild"))]
+    return [path for path in found if is_policy(path)]
 
 
 def own_policies() -> list[Path]:
@@ -28,9 +74,8 @@ def own_policies() -> list[Path]:
     # saakmctl reads the same variable.
     given = os.environ.get("SAAKM_POLICIES", "").split(":")
     folders = [Path(folder).resolve() for folder in given if folder]
-    found = [kbuild.parent for folder in folders for kbuild in sorted(folder.glob("*/Kbuild"))]
     ours = (paths.POLICIES, paths.GUEST_MODULES)
-    return [path for path in found if path.parent not in ours and is_policy(path)]
+    return [path for folder in folders if folder not in ours for path in _in(folder)]
 
 
 def find_policy(word: str) -> Path | None:
@@ -39,11 +84,9 @@ def find_policy(word: str) -> Path | None:
         return None
     if "/" in word or word == ".":
         return _directory(Path(word).resolve())
-    for path in own_policies():
-        if path.name == word:
+    for path in [*own_policies(), *_in(paths.POLICIES)]:
+        if module_name(path) == word:
             return path
-    if word in policies():
-        return paths.POLICIES / word
     here = f"./{word} for the one in this directory, " if is_policy(Path.cwd() / word) else ""
     raise SaakmError(
         f"there is no policy '{word}'",
@@ -57,11 +100,20 @@ def _or_new(word: str) -> str:
 
 
 def _directory(path: Path) -> Path:
-    if is_policy(path):
-        return path
-    missing = "Kbuild" if not (path / "Kbuild").exists() else f"{path.name}.c"
-    raise SaakmError(
+    module_name(path)
+    return path
+
+
+def _no_policy(path: Path, objects: list[str]) -> SaakmError:
+    if not path.is_dir():
+        why = "there is no such directory"
+    elif not (path / "Kbuild").exists():
+        why = "it has no Kbuild"
+    else:
+        why = f"its Kbuild names {len(objects)} modules in obj-m: {', '.join(objects) or 'none'}"
+    return SaakmError(
         f"{path} is not a policy's directory",
-        f"it has no {missing}" if path.is_dir() else "there is no such directory",
-        f"a policy is a directory NAME with Kbuild and NAME.c; saakm new {path.name} makes one",
+        why,
+        "a policy is a directory whose Kbuild says obj-m := NAME.o, with NAME.c, or NAME-y := the "
+        f"objects of several files; saakm new {path.name} makes one",
     )

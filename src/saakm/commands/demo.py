@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from ..base.errors import SaakmError
+from ..builder.policies import module_name
 from ..view.terminal import figure, label, table
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
@@ -90,7 +91,7 @@ def demo(
 
 
 def measure(guest: Guest, source: Path | None, timeout: float) -> Measured:
-    policy, command = source.name if source else "eevdf", under_policy(source, WORKLOAD)
+    policy, command = module_name(source) if source else "eevdf", under_policy(source, WORKLOAD)
     data = json.loads(guest.run_helper("counters", f"{policy} {command}", timeout).check().stdout)
     if data["status"]:
         raise SaakmError(

@@ -13,7 +13,7 @@ from ..base.errors import SaakmError
 from ..base.procfs import parse_ejected
 from ..base.progress import meter
 from ..builder.modules import build_modules
-from ..builder.policies import find_policy
+from ..builder.policies import find_policy, module_name
 from ..vm.exact import HOW_TO_ATTACH, run_exactly
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
@@ -54,7 +54,7 @@ def boot(vm: VmOptions, policy: Path | None = None) -> Guest:
 
 def under_policy(policy: Path | None, command: list[str]) -> str:
     """The shell command that runs `command` under `policy`."""
-    prefix = ["saakmctl", "exec", policy.name, "--"] if policy else []
+    prefix = ["saakmctl", "exec", module_name(policy), "--"] if policy else []
     return shlex.join([*prefix, *command])
 
 

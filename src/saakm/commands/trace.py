@@ -14,6 +14,7 @@ from rich.console import Console
 from ..base.errors import SaakmError
 from ..base.files import make_output
 from ..base.progress import meter
+from ..builder.policies import module_name
 from ..model.schema import plain, read_json
 from ..model.trace import Recorded, Summary
 from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
@@ -47,7 +48,7 @@ def trace(
         raise SaakmError(
             f"no picture can be made as '{image}'", "there are png and svg", "--image png"
         )
-    name = source.name if source else "eevdf"
+    name = module_name(source) if source else "eevdf"
     directory = output or Path(f"trace-{name}")
     make_output(directory)
     with boot(_with_events(vm), source) as guest:

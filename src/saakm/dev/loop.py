@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import SaakmError
+from ..builder.policies import module_name
 from ..vm.guest import Guest, Result
 from .versions import CompileError, Versions
 
@@ -65,7 +66,7 @@ class Session:
     def __init__(self, guest: Guest, source: Path, workload: list[str]):
         self.guest, self.workload = guest, workload
         self.versions = Versions(guest.kernel, source)
-        self.policy = source.name  # as /proc/saakm/policies has it
+        self.policy = module_name(source)  # as /proc/saakm/policies has it
         self.version = 0
         self._seen = ""
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from ..base import cache
 from ..base.errors import SaakmError
-from ..base.files import hash_files
+from ..base.files import hash_named
 from ..base.process import run_logged
 from ..builder.kernel import Kernel, environment, make_command
+from ..builder.policies import module_name, source_files
 
 # gcc's and modpost's; what else make says is of no use to an author.
 _COMPLAINT = re.compile(r"(error|warning|ERROR|undefined)\b")
@@ -37,6 +38,7 @@ class Versions:
 
     def __init__(self, kernel: Kernel, source: Path):
         self.kernel, self.source = kernel, source
+        self.name = module_name(source)
         self.number = 0
         # Not by process number: another container may use the same cache.
         name = f"{source.name}-dev-"
@@ -45,16 +47,18 @@ class Versions:
     def digest(self) -> str:
         """Changes with what is saved."""
         try:
-            return hash_files(self._files(), self.source)
+            return hash_named(source_files(self.source))
         except FileNotFoundError:  # an editor is just renaming
             return ""
 
     def saved_at(self) -> float:
-        return max((file.stat().st_mtime for file in self._files()), default=0.0)
+        return max(
+            (file.stat().st_mtime for file in source_files(self.source).values()), default=0.0
+        )
 
     def build(self) -> Path:
         """The next version's file. It counts once it is accepted."""
-        module = f"{self.source.name}_{'ab'[self.number % 2]}"
+        module = f"{self.name}_{'ab'[self.number % 2]}"
         copy = self._directory / module
         self._copy_to(copy, module)
         log = self._directory / "build.log"
@@ -72,21 +76,17 @@ class Versions:
 
     def _copy_to(self, copy: Path, module: str) -> None:
         """Only what differs: by its date make sees what to compile."""
-        wanted = {f.relative_to(self.source): f.read_bytes() for f in self._files()}
-        kbuild = Path("Kbuild")
-        wanted[kbuild] = wanted.get(kbuild, b"") + _renamed(self.source.name, module).encode()
+        wanted = {place: file.read_bytes() for place, file in source_files(self.source).items()}
+        kbuild = "Kbuild"
+        wanted[kbuild] = wanted.get(kbuild, b"") + _renamed(self.name, module).encode()
         for name, content in wanted.items():
             target = copy / name
             if not target.exists() or target.read_bytes() != content:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
         for left in copy.rglob("*.h"):
-            if left.relative_to(copy) not in wanted:
+            if str(left.relative_to(copy)) not in wanted:
                 left.unlink()
-
-    def _files(self) -> list[Path]:
-        """Editors' files that come and go are no sources."""
-        return [file for pattern in ("*.c", "*.h", "Kbuild") for file in self.source.rglob(pattern)]
 
     def close(self) -> None:
         shutil.rmtree(self._directory, ignore_errors=True)

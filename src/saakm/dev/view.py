@@ -15,6 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ..builder.policies import module_name
 from .loop import Update
 from .sample import Snapshot
 
@@ -51,7 +52,7 @@ class Plain:
     """Lines, on stdout; as JSON objects with `as_json`."""
 
     def __init__(self, source: Path, as_json: bool):
-        self._name, self._json = source.name, as_json
+        self._name, self._json = module_name(source), as_json
         self._start, self._said = time.monotonic(), 0.0
         self._ends = 0
 
@@ -118,7 +119,7 @@ class Screen:
     def updated(self, update: Update) -> None:
         well = update.outcome in ("replaced", "reloaded")
         self._complaints = update.complaints
-        self._add_news(tell(update, self._source.name), "green" if well else "red")
+        self._add_news(tell(update, module_name(self._source)), "green" if well else "red")
         self._set_status(f"version {update.version} schedules", "green" if well else "red")
 
     def sampled(self, now: Snapshot) -> None:
@@ -136,7 +137,9 @@ class Screen:
         if self._complaints:
             parts.append(Panel(Text("\n".join(self._complaints)), title="complaints", style="red"))
         parts += self._news
-        parts.append(Text(f"Edit {self._source.name}.c and save it; Ctrl-C ends.", style="dim"))
+        parts.append(
+            Text(f"Edit {module_name(self._source)}.c and save it; Ctrl-C ends.", style="dim")
+        )
         return Group(*parts)
 
     def _totals(self) -> Text:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from ..base.progress import meter
+from ..builder.policies import module_name, source_files
 from .debian import build_package, version
 
 
@@ -14,26 +15,26 @@ def package_name(policy: str) -> str:
 
 
 def package_policy(directory: Path, out: Path) -> Path:
-    name = package_name(directory.name)
-    patterns = ("*.c", "*.h", "Kbuild")
-    sources = [file for pattern in patterns for file in sorted(directory.glob(pattern))]
-    files: dict[str, Path | str] = {f"src/{file.name}": file for file in sources}
+    module = module_name(directory)
+    name = package_name(module)
+    sources = source_files(directory)
+    files: dict[str, Path | str] = {f"src/{place}": file for place, file in sources.items()}
     readme = directory / "README.md"
-    files["README.md"] = readme if readme.exists() else f"# {directory.name}\n"
-    with meter(f"packaging {directory.name}"):
+    files["README.md"] = readme if readme.exists() else f"# {module}\n"
+    with meter(f"packaging {module}"):
         return build_package(
             name,
             "policy",
             files,
             out,
-            module=directory.name,
-            summary=_summary(directory),
+            module=module,
+            summary=_summary(module, sources),
             place=f"usr/src/{name}-{version()}",
         )
 
 
-def _summary(directory: Path) -> str:
+def _summary(module: str, sources: dict[str, Path]) -> str:
     """What the module says of itself."""
-    source = (directory / f"{directory.name}.c").read_text()
-    said = re.search(r'MODULE_DESCRIPTION\("(?:SaaKM: )?([^"]*)"', source)
-    return f"scheduling policy {directory.name}" + (f": {said[1]}" if said else "")
+    code = "".join(file.read_text() for file in sources.values() if file.suffix == ".c")
+    said = re.search(r'MODULE_DESCRIPTION\("(?:SaaKM: )?([^"]*)"', code)
+    return f"scheduling policy {module}" + (f": {said[1]}" if said else "")

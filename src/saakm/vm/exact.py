@@ -17,6 +17,7 @@ from ..base.procfs import parse_ejected
 from ..base.progress import meter
 from ..builder.kernel import build_kernel
 from ..builder.modules import build_modules, build_saakmctl
+from ..builder.policies import module_name
 from . import appliance, qmp
 from .appliance import Appliance
 from .command import COUNTED_CLOCK
@@ -58,7 +59,7 @@ def run_exactly(vm: VmOptions, policy: Path | None, command: list[str], gdb: boo
         [module] = build_modules(kernel, sources=[policy])
         files |= {"policy.ko": module, **_at("bin/saakmctl", build_saakmctl())}
         load = "insmod /policy.ko\n"
-        words = ["saakmctl", "exec", policy.name, "--", *words]
+        words = ["saakmctl", "exec", module_name(policy), "--", *words]
     exchange = new_exchange()
     try:
         announce(exchange, kernel.config, kernel.build)
@@ -71,7 +72,7 @@ def run_exactly(vm: VmOptions, policy: Path | None, command: list[str], gdb: boo
             guest = Appliance(kernel.vmlinux, Path(init.name), files, arguments, _machine(vm))
             return _run(guest, exchange, vm.timeout, gdb)
     except GuestDied as error:
-        error.tail = symbolize(error.tail, kernel, {policy.name: module} if policy else {})
+        error.tail = symbolize(error.tail, kernel, {module_name(policy): module} if policy else {})
         raise
     finally:
         drop_exchange(exchange)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...base import paths
 from ...base.errors import SaakmError
-from ...base.files import hash_files
+from ...base.files import hash_named
 from ...builder import peers
-from ...builder.policies import policies
+from ...builder.policies import find_policy, policies, source_files
 
 EEVDF = "eevdf"
 DEFAULT = "eevdf,scx_fifo,fifo"
@@ -58,13 +57,9 @@ def find(name: str, saakmctl: str = "saakmctl") -> Scheduler:
 
 
 def _of_sources(policy: str) -> str:
-    directory = paths.POLICIES / policy
-    files = (
-        file
-        for file in directory.rglob("*")
-        if file.suffix in (".c", ".h") or file.name == "Kbuild"
-    )
-    return hash_files(files, directory)[:12]
+    directory = find_policy(policy)
+    assert directory, "eevdf is no policy"
+    return hash_named(source_files(directory))[:12]
 
 
 def hash_of(path: Path) -> str:

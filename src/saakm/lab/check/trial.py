@@ -13,6 +13,7 @@ from ...base import paths
 from ...base.errors import GuestDied, GuestHung, SaakmError
 from ...builder.kernel import Kernel, build_kernel
 from ...builder.modules import build_modules, build_saakmctl
+from ...builder.policies import module_name
 from ...builder.programs import compile_static
 from ...vm import appliance, qmp
 from ...vm.appliance import Appliance, counted_machine
@@ -55,7 +56,7 @@ def prepare(source: Path, parameters: list[str], configs: set[str], files: Path)
         for module in build_modules(kernel, sources=[source, paths.ORACLE]):
             shutil.copy(module, files / config)
     build_saakmctl()
-    return Subject(source.name, tuple(parameters), kernels, files)
+    return Subject(module_name(source), tuple(parameters), kernels, files)
 
 
 def promises(module: Path) -> list[str]:
