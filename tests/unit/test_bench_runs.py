@@ -90,10 +90,10 @@ def test_choice():
 
 
 def test_schedulers_are_checked():
-    assert schedulers.chosen_names(["fifo", "eevdf"]) == ["fifo", "eevdf"]
-    assert schedulers.chosen_names([]) == ["eevdf", "scx_fifo", "fifo"]
+    assert list(schedulers.chosen(["fifo", "eevdf"])) == ["fifo", "eevdf"]
+    assert list(schedulers.chosen([])) == ["eevdf", "scx_fifo", "fifo"]
     with pytest.raises(SaakmError, match="no scheduler 'cfs'"):
-        schedulers.chosen_names(["cfs"])
+        schedulers.chosen(["cfs"])
 
 
 # --- figures in what programs print ---

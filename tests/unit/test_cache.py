@@ -352,6 +352,7 @@ def test_a_build_that_is_interrupted_is_not_taken_for_finished(place, monkeypatc
 def test_a_truncated_module_is_built_again(place, tmp_path, monkeypatch):
     policy = tmp_path / "mine"
     fill(policy.parent, "mine")
+    (policy / "Kbuild").write_text("obj-m := mine.o\n")
     built = []
 
     def compile(command, log, what, env):

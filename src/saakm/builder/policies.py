@@ -3,6 +3,7 @@
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..base import paths
@@ -82,7 +83,7 @@ def find_policy(word: str) -> Path | None:
     """The policy's directory, by name or path; None if the word means no policy at all."""
     if word in NO_POLICY:
         return None
-    if "/" in word or word == ".":
+    if _is_path(word):
         return _directory(Path(word).resolve())
     for path in [*own_policies(), *_in(paths.POLICIES)]:
         if module_name(path) == word:
@@ -93,6 +94,16 @@ def find_policy(word: str) -> Path | None:
         f"policies/ has: {', '.join(policies()) or 'nothing yet'}; $SAAKM_POLICIES does not have it",
         f"choose one of them, {here}none for the kernel's own scheduler{_or_new(word)}",
     )
+
+
+def by_name(words: Iterable[str]) -> dict[str, Path | None]:
+    """Each word by what it is called: of a directory its policy's name, and the directory."""
+    named = [(word, _directory(Path(word).resolve()) if _is_path(word) else None) for word in words]
+    return {module_name(path) if path else word: path for word, path in named}
+
+
+def _is_path(word: str) -> bool:
+    return "/" in word or word == "."
 
 
 def _or_new(word: str) -> str:

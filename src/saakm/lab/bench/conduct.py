@@ -23,14 +23,19 @@ def conduct(
     """Leaves a line a run in `out`. Of `vm` counts what `spec` does not say."""
     known = load_all()
     variants = choose(spec.workloads, known)
-    names = schedulers.chosen_names(spec.schedulers)
+    chosen = schedulers.chosen(spec.schedulers)
+    names = list(chosen)
     kept = store.Store(out)
     kept.begin(resume)
     packages.ensure(_packages(variants, known, spec.latency))
-    policies = [name for name in names if name != schedulers.EEVDF and name not in peers.OURS]
+    policies = {
+        name: directory
+        for name, directory in chosen.items()
+        if name != schedulers.EEVDF and name not in peers.OURS
+    }
     ext = any(name in peers.OURS for name in names)
     place = OnHost(policies) if on_host else InGuest(vm, policies, ext)
-    found = [schedulers.find(name, place.saakmctl) for name in names]
+    found = [schedulers.find(name, path, place.saakmctl) for name, path in chosen.items()]
     bench = Bench(place, known, spec.latency, spec.boot_each)
     planned = plan(variants, found, spec.rounds, spec.warm_up, spec.seed)
     runs = bench.todo(planned, kept.done())

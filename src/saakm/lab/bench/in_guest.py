@@ -4,13 +4,14 @@
 import os
 import shlex
 import shutil
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 from ...base import cache
 from ...base.procfs import parse_ejected
 from ...builder.kernel import Kernel, build_kernel
-from ...builder.modules import build_modules, build_saakmctl, module_file
+from ...builder.modules import build_modules, build_saakmctl
+from ...builder.policies import find_policy
 from ...model.run import Shape
 from ...vm.command import package_in_guest
 from ...vm.exchange import new_exchange
@@ -30,7 +31,7 @@ class InGuest:
     saakmctl = "saakmctl"
     trace_there = f"/run/saakm/{TRACE}"
 
-    def __init__(self, vm: VmOptions, policies: Iterable[str], patches_code: bool):
+    def __init__(self, vm: VmOptions, policies: Mapping[str, Path | None], patches_code: bool):
         """`patches_code`: sched_ext will come and go while the CPUs are busy."""
         cache.refuse_hidden()
         self.built = _build(vm.config)
@@ -39,9 +40,9 @@ class InGuest:
         # Whoever edits a policy meanwhile must not change what is measured. Not in /tmp,
         # which the guest has of its own.
         copies = new_exchange()
-        self._modules = [
-            str(shutil.copy(module_file(self.built, name), copies)) for name in policies
-        ]
+        sources = [path or find_policy(name) for name, path in policies.items()]
+        built = build_modules(self.built, sources=[path for path in sources if path])
+        self._modules = [str(shutil.copy(module, copies)) for module in built]
         self._memory = vm.memory
         self._guest: Guest | None = None
         self._new()  # refuses what cannot be booted, before anything is installed

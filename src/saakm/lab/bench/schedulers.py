@@ -9,7 +9,14 @@ from pathlib import Path
 from ...base.errors import SaakmError
 from ...base.files import hash_named
 from ...builder import peers
-from ...builder.policies import find_policy, policies, source_files
+from ...builder.policies import (
+    by_name,
+    find_policy,
+    module_name,
+    own_policies,
+    policies,
+    source_files,
+)
 
 EEVDF = "eevdf"
 DEFAULT = "eevdf,scx_fifo,fifo"
@@ -30,22 +37,24 @@ class Scheduler:
 
 
 def known() -> list[str]:
-    return [EEVDF, *peers.OURS, *policies()]
+    own = [module_name(path) for path in own_policies()]
+    return list(dict.fromkeys([EEVDF, *peers.OURS, *policies(), *own]))
 
 
-def chosen_names(wanted: Sequence[str]) -> list[str]:
-    names = list(wanted) or DEFAULT.split(",")
-    for name in names:
-        if name not in known():
+def chosen(wanted: Sequence[str]) -> dict[str, Path | None]:
+    """By name; a policy's directory, where the user has named one."""
+    found = by_name(wanted or DEFAULT.split(","))
+    for name, directory in found.items():
+        if not directory and name not in known():
             raise SaakmError(
                 f"there is no scheduler '{name}' to run applications under",
                 f"there are {', '.join(known())}",
-                "saakm bench --schedulers NAME[,NAME]; the first is compared with",
+                "saakm bench --schedulers NAME[,NAME]; the first is compared with, and a policy elsewhere is named by its directory",
             )
-    return names
+    return found
 
 
-def find(name: str, saakmctl: str = "saakmctl") -> Scheduler:
+def find(name: str, directory: Path | None, saakmctl: str = "saakmctl") -> Scheduler:
     """Builds a peer that is not built yet. `saakmctl`: where the commands run."""
     if name == EEVDF:
         return Scheduler(name, (), _FAIR, "")
@@ -53,11 +62,12 @@ def find(name: str, saakmctl: str = "saakmctl") -> Scheduler:
         program = peers.build(name)
         # For the workload's threads alone, as policies are.
         return Scheduler(name, (str(program), "-p"), _EXT, program.parent.name)
-    return Scheduler(name, (saakmctl, "exec", name, "--"), _SAAKM, _of_sources(name))
+    return Scheduler(
+        name, (saakmctl, "exec", name, "--"), _SAAKM, _of_sources(directory or find_policy(name))
+    )
 
 
-def _of_sources(policy: str) -> str:
-    directory = find_policy(policy)
+def _of_sources(directory: Path | None) -> str:
     assert directory, "eevdf is no policy"
     return hash_named(source_files(directory))[:12]
 

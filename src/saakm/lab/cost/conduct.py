@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...base.progress import meter
+from ...builder.policies import by_name
 from ...model.cost import Row
 from ...model.experiment import Cost
 from . import axes
@@ -45,12 +46,13 @@ class Course:
 
 def prepare(spec: Cost, vmlinux: Path | None = None) -> Course:
     """Says what is wrong, and only then builds a kernel."""
-    conditions = Conditions(spec.cpus, spec.runnable, spec.switches, spec.load, spec.scale)
+    besides = by_name(spec.load)
+    conditions = Conditions(spec.cpus, spec.runnable, spec.switches, tuple(besides), spec.scale)
     if spec.axis:
-        return _along_axis(spec, conditions, vmlinux)
+        return _along_axis(spec, conditions, besides, vmlinux)
     wanted = spec.op or (_CROWDED if spec.runnable else ())
     operations = chosen_operations(wanted, spec.cpus)
-    target, schedulers = _target(spec.schedulers, vmlinux)
+    target, schedulers = _target(spec.schedulers, besides, vmlinux)
     if spec.runnable:
         refuse_runnable(operations, schedulers)
     return Course(
@@ -58,21 +60,30 @@ def prepare(spec: Cost, vmlinux: Path | None = None) -> Course:
     )
 
 
-def _along_axis(spec: Cost, conditions: Conditions, vmlinux: Path | None) -> Course:
+def _along_axis(
+    spec: Cost, conditions: Conditions, besides: dict[str, Path | None], vmlinux: Path | None
+) -> Course:
     axis = axes.chosen_axis(spec.axis)
     values = axes.chosen_values(axis, spec.values)
     most = axis.conditions(conditions, values[-1]).cpus
     operations = chosen_operations(spec.op or axis.operations, most)
-    target, schedulers = _target(spec.schedulers or axis.schedulers, vmlinux)
+    target, schedulers = _target(spec.schedulers or axis.schedulers, besides, vmlinux)
     points = axes.points(axis, values, schedulers, operations, conditions)
     return Course(target, [Boot(*point) for point in points], spec.all_seeds)
 
 
-def _target(schedulers: Sequence[str], vmlinux: Path | None) -> tuple[Target, list[str]]:
-    if schedulers:
-        chosen_schedulers(schedulers, patched=True)
+def _target(
+    words: Sequence[str], besides: dict[str, Path | None], vmlinux: Path | None
+) -> tuple[Target, list[str]]:
+    named = by_name(words)
+    directories = {name: path for name, path in (besides | named).items() if path}
+    if named:
+        chosen_schedulers([*named], patched=True, more=directories)
     target = find_target(vmlinux)
-    return target, chosen_schedulers(schedulers, target.patched)
+    more = directories if target.patched else ()
+    return replace(target, directories=directories), chosen_schedulers(
+        [*named], target.patched, more
+    )
 
 
 def rows(course: Course) -> list[Row]:

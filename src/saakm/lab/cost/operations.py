@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is measured. The code of each operation is in guest/cost."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...base.errors import SaakmError
 from ...builder import peers
-from ...builder.policies import policies
+from ...builder.policies import module_name, own_policies, policies
 
 # These need no module of ours.
 CLASSES = ("eevdf", "sched_fifo")
@@ -74,17 +74,18 @@ def chosen_operations(names: Sequence[str], cpus: int) -> list[str]:
     return [name for name in OPERATIONS if name in names]
 
 
-def chosen_schedulers(wanted: Sequence[str], patched: bool) -> list[str]:
-    """All that are at hand where none is named."""
+def chosen_schedulers(wanted: Sequence[str], patched: bool, more: Iterable[str] = ()) -> list[str]:
+    """All that are at hand where none is named. `more`: policies that are known besides."""
     ours = [*CLASSES, "scx_fifo", *policies()] if patched else list(CLASSES)
-    known = [*dict.fromkeys([*ours, *peers.OURS, *peers.CRATES])]
+    own = [module_name(path) for path in own_policies()]
+    known = [*dict.fromkeys([*ours, *peers.OURS, *peers.CRATES, *own, *more])]
     names = list(wanted) or ours
     for name in names:
         if name not in known:
             raise SaakmError(
                 f"there is no scheduler '{name}' to measure",
                 f"there are {', '.join(known)}",
-                "saakm cost --schedulers NAME[,NAME]",
+                "saakm cost --schedulers NAME[,NAME]; a policy elsewhere by its directory",
             )
     return names
 

@@ -3,13 +3,15 @@
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...base.errors import SaakmError
 from ...base.files import is_whole, read_json
 from ...builder import kernel, modules
 from ...builder.kernel import Kernel
+from ...builder.policies import find_policy
 from ...vm.qemu import needed_qemu
 
 # As in /proc/version, without the number and the date of the build.
@@ -26,6 +28,8 @@ class Target:
     # Its series, as "10.0": where a version ends an instruction or takes an interrupt moves the
     # counts by a per cent, and of fixes to a series none is known that does.
     qemu: str
+    # Of policies that were named by a directory.
+    directories: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -74,7 +78,9 @@ def _examine(built: Kernel, vmlinux: Path) -> Target:
 
 def policy_files(target: Target, names: list[str]) -> list[Path]:
     """The modules of these policies, built against this kernel."""
-    if not names:
-        return []
-    modules.build_modules(target.built)
-    return [modules.module_file(target.built, name) for name in names]
+    known = modules.module_sources() | {
+        name: path for name in names if (path := target.directories.get(name))
+    }
+    if missing := [name for name in names if name not in known]:
+        known |= {name: path for name in missing if (path := find_policy(name))}
+    return modules.build_modules(target.built, sources=[known[name] for name in names])
