@@ -16,7 +16,10 @@ def folder(tmp_path, monkeypatch):
     put(tmp_path / "checkout/lib/heap.h", "checkout's heap")
     put(tmp_path / "checkout/lib/llc.h", "checkout's llc")
     put(tmp_path / "own/lib/heap.h", "own heap")
-    put(tmp_path / "own/two/Kbuild", "# a comment\nobj-m := pair.o\npair-y := main.o sub/slice.o\n")
+    put(
+        tmp_path / "own/two/Kbuild",
+        "# a comment\nobj-m := \\\n\tpair.o # and this\npair-y := main.o sub/slice.o\n",
+    )
     for name in ("main.c", "sub/slice.c", "sub/slice.h", ".main.c.swp", "pair.mod.c", "README.md"):
         put(tmp_path / "own/two" / name, name)
     monkeypatch.setenv("SAAKM_POLICIES", str(tmp_path / "own"))
@@ -33,6 +36,11 @@ def test_obj_m_names_it(folder):
     assert find_policy("pair") == find_policy(str(folder / "two")) == folder / "two"
     with pytest.raises(SaakmError, match="no policy 'two'"):
         find_policy("two")
+
+
+def test_of_several_modules_the_directory_names_it(folder):
+    put(folder / "heir/Kbuild", "obj-m := heir2.o heir.o\n")
+    assert module_name(folder / "heir") == "heir"
 
 
 def test_names_and_directories_by_name(folder):

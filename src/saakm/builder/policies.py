@@ -21,15 +21,23 @@ def policies() -> list[str]:
 
 
 def is_policy(directory: Path) -> bool:
-    return len(_objects(directory)) == 1
+    return _module(directory) is not None
 
 
 def module_name(directory: Path) -> str:
     """As its Kbuild says it: /proc/saakm/policies and users call the policy by this name."""
+    name = _module(directory)
+    if not name:
+        raise _no_policy(directory, _objects(directory))
+    return name
+
+
+def _module(directory: Path) -> str | None:
+    """Of several modules it is the one that is called as the directory."""
     objects = _objects(directory)
-    if len(objects) != 1:
-        raise _no_policy(directory, objects)
-    return objects[0]
+    if len(objects) == 1:
+        return objects[0]
+    return directory.name if directory.name in objects else None
 
 
 def source_files(directory: Path) -> dict[str, Path]:
@@ -57,6 +65,7 @@ def _objects(directory: Path) -> list[str]:
         text = (directory / "Kbuild").read_text(errors="replace")
     except OSError:
         return []
+    text = re.sub(r"#.*", "", text.replace("\\\n", " "))
     words = " ".join(_OBJ_M.findall(text)).split()
     return [word.removesuffix(".o") for word in words if word.endswith(".o")]
 
