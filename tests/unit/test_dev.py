@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm dev without a guest: what is noticed, what is read, what is shown."""
 
+import io
 import json
 import os
+import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from saakm.builder.kernel import Kernel
 from saakm.dev import sample
+from saakm.dev.complaints import fitted
 from saakm.dev.loop import Update
+from saakm.dev.plain import Plain
+from saakm.dev.screen import Screen
+from saakm.dev.story import Story
 from saakm.dev.versions import CompileError, Versions
-from saakm.dev.view import Plain, Screen, tell
+from saakm.dev.words import tell
+from saakm.view import chart
 from saakm.vm.guest import Result
 
 OUTPUT = """\
@@ -151,14 +159,93 @@ def test_lines_for_scripts(source, snapshot, capsys):
     assert lines[1]["complaints"] == ["mine.c:1: error: no"] and lines[2]["threads"] == 81
 
 
-def test_the_screen_shows_it_all(source, snapshot):
-    console = Console(width=100, height=40, record=True, force_terminal=True)
-    screen = Screen(source, console)
-    screen.started("hackbench -g 4")
-    screen.sampled(snapshot)
-    screen.updated(Update(1, "compile-error", complaints=["mine.c:7:2: error: expected ';'"]))
+def shown(screen, width, height):
+    console = Console(width=width, height=height, force_terminal=True)
+    screen._console = console
     with console.capture() as capture:
         console.print(screen.render())
-    shown = capture.get()
+    return re.sub(r"\x1b\[[0-9;]*m", "", capture.get()).splitlines()
+
+
+def test_the_screen_shows_it_all(source, snapshot):
+    screen = Screen(source, Console(width=100, height=40, force_terminal=True, file=io.StringIO()))
+    screen.started("hackbench -g 4")
+    for _ in range(3):
+        screen.sampled(snapshot)
+    screen.updated(Update(1, "compile-error", complaints=["mine.c:7:2: error: expected ';'"]))
+    text = "\n".join(shown(screen, 100, 40))
     for part in ("hackbench 70", "idle", "██", "2,000 switches/s", "p99 1,000 us", "mine.c:7:2"):
-        assert part in shown
+        assert part in text
+    assert "switches/s         2,000  " in text and "wakeup p99 us      1,000  " in text
+
+
+CODE = (
+    "        if (saakm_task_runtime_ns(event->task) - start_ns >= slice_ns && queue(core->ident).n)"
+)
+COMPLAINTS = [
+    "mine.c: In function 'rr_tick':",
+    "mine.c:57:54: error: 'struct core_event' has no member named 'ident'; did you mean 'id'?",
+    f"   57 | {CODE}",
+    f"      | {' ' * CODE.index('ident')}^~~~~",
+    f"      | {' ' * CODE.index('ident')}id",
+    "mine.c:60:1: warning: control reaches end of non-void function [-Wreturn-type]",
+    "   60 | }",
+    "      | ^",
+]
+
+
+@pytest.mark.parametrize(
+    ("width", "height"), [(80, 24), (200, 50), (100, 30), (40, 12), (20, 5), (1, 1)]
+)
+@pytest.mark.parametrize("cpus", [1, 4, 64])
+@pytest.mark.parametrize("complaints", [[], COMPLAINTS, COMPLAINTS * 9])
+def test_the_screen_fits(source, snapshot, width, height, cpus, complaints):
+    screen = Screen(source, Console(width=80, height=24, force_terminal=True, file=io.StringIO()))
+    screen.started("hackbench -g 4")
+    snapshot.cpus = [sample.Cpu(f"hackbench {n}", n * 7, n * 1e6, n) for n in range(cpus)]
+    for _ in range(300):
+        screen._story.add_sample(snapshot)
+    for _ in range(60):
+        screen.updated(Update(1, "compile-error", complaints=complaints))
+    lines = shown(screen, width, height)
+    assert len(lines) <= height and max(map(len, lines)) <= width
+    if height >= 24:
+        assert "error:" in "".join(lines) or not complaints
+        assert sum(bool(re.match(r" *\d+  hackbench", line)) for line in lines) >= min(cpus, 4)
+    if height >= 50 and len(complaints) < 9:
+        assert any("wakeup p99" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_carets_stay_below_what_they_point_at(width):
+    lines = fitted(COMPLAINTS, width)
+    assert max(map(len, lines)) <= width
+    number = next(i for i, line in enumerate(lines) if "^~~~~" in line)
+    code, carets, hint = lines[number - 1 : number + 2]
+    at = carets.index("^")
+    assert code[at : at + 5] == "ident" and hint[at : at + 2] == "id"
+    assert lines[-1].index("^") == lines[-2].index("}")
+    assert "".join(lines[1:3]).replace("    ", "").startswith("mine.c:57:54: error: 'struct core")
+
+
+def test_what_is_told_in_the_end(source, snapshot):
+    story = Story()
+    story.add_sample(snapshot)
+    story.add_update(Update(2, "replaced", replacement={"longest_pause_ns": 2_000_000}))
+    story.add_update(Update(2, "compile-error"))
+    later = replace(snapshot, rounds=[(0, 2.5), (0, 4.0), (1, 0.1)])
+    story.add_sample(later)
+    ended = replace(later, ejected=[{"kind": "stall", "handler": "none", "reason": "x waited"}])
+    assert story.add_sample(ended) and not story.add_sample(ended)
+    lines = story.summary()
+    assert "2 saves: 1 took over, 1 did not compile; longest pause 2.00 ms" in lines[0]
+    assert lines[1].startswith("version 1: 1 rounds of the workload, 2.50 s each")
+    assert lines[2] == "version 2: 1 rounds of the workload, 4.00 s each (4.00 to 4.00), 1 failed"
+    assert lines[3] == "ejected: stall in none: x waited"
+
+
+def test_curves_and_bars():
+    assert chart.curve([0, 4, 8], 4, 2) == ["   █", "  ██"]
+    assert chart.curve([], 3) == ["   "] and chart.curve([0, 0], 3) == ["   "]
+    assert chart.curve([1, 1000], 2) == ["▁█"]  # what is there at all is seen
+    assert chart.bar(0.5, 4) == "██" and chart.bar(2, 4) == "████" and chart.bar(0.125, 4) == "▌"

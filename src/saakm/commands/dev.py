@@ -15,7 +15,8 @@ from ..base.errors import SaakmError
 from ..base.progress import meter
 from ..dev import sample
 from ..dev.loop import Session
-from ..dev.view import Plain, Screen
+from ..dev.plain import Plain
+from ..dev.screen import Screen
 from ..trace.events import enabled_at_boot
 from ..vm.options import VmOptions, with_machine_options
 from .run import boot, check_policy, report_splats
