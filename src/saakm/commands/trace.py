@@ -19,6 +19,7 @@ from ..model.schema import plain, read_json
 from ..model.trace import Recorded, Summary
 from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
 from ..trace.timeline import Timeline
+from ..view.text import counted
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
 from .run import boot, check_policy, report_ejections, report_splats, under_policy
@@ -136,12 +137,10 @@ def _summary(policy: str, timeline: Timeline, recorded: Recorded, directory: Pat
 
 def _tell(summary: Summary, directory: Path, buffer: int) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    counted = (
-        f" (the policy counted {summary.kernel_switches:,})" if summary.kernel_switches else ""
-    )
+    own = f" (the policy counted {summary.kernel_switches:,})" if summary.kernel_switches else ""
     console.print(
-        f"{summary.threads} threads, {summary.switches:,} switches{counted}, {summary.migrations:,} "
-        f"migrations, {summary.wakeups:,} wakeups: p50 {summary.wakeup_us_p50:,.0f} us, "
+        f"{counted(summary.threads, 'thread')}, {counted(summary.switches, 'switch')}{own}, "
+        f"{counted(summary.migrations, 'migration')}, {counted(summary.wakeups, 'wakeup')}: p50 {summary.wakeup_us_p50:,.0f} us, "
         f"p99 {summary.wakeup_us_p99:,.0f} us; {summary.events:,} events in {summary.seconds:.1f} s"
     )
     if summary.lost:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Pictures of a timeline, one a file, each with one question as its title."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..view.plot import canvas, save
+from ..view.text import counted
 from ..vm.topology import Topology
 from .timeline import Timeline
 
@@ -34,7 +36,8 @@ def draw(
         del pictures["queues"]  # the queues are SaaKM's
     files = []
     for name, picture in pictures.items():
-        figure, [axes] = canvas(1, 1, (8, 5))
+        # A square of CPUs would leave a third of a wide picture blank.
+        figure, [axes] = canvas(1, 1, (6.2, 5.4) if name == "migrations" else (8, 5))
         picture(axes)
         figure.suptitle(title, fontsize=9, color="0.4")
         files.append(directory / f"{name}.{kind}")
@@ -43,7 +46,7 @@ def draw(
 
 
 def _seconds(timeline: Timeline) -> float:
-    return max(timeline.end_ns - timeline.begin_ns, 1) / 1e9
+    return max(timeline.end_ns - timeline.first_ns, 1) / 1e9
 
 
 def _migrations(axes: "Axes", timeline: Timeline, topology: Topology) -> None:
@@ -62,7 +65,7 @@ def _migrations(axes: "Axes", timeline: Timeline, topology: Topology) -> None:
             axes.text(column, row, matrix[row, column], ha="center", va="center", color=color,
                       fontsize=8 if cpus <= 8 else 6)  # fmt: skip
     _borders(axes, topology)
-    axes.set(title=f"Which CPUs exchange threads? {matrix.sum():,} migrations",
+    axes.set(title=f"Which CPUs exchange threads? {counted(matrix.sum(), 'migration')}",
              xlabel="to CPU", ylabel="from CPU")  # fmt: skip
     step = max(1, cpus // 16)
     axes.set_xticks(range(0, cpus, step))
@@ -96,10 +99,10 @@ def _residency(axes: "Axes", timeline: Timeline) -> None:
 
     rows = {pid: row for row, pid in enumerate(pids)}
     spent = np.zeros((len(pids), _COLUMNS, timeline.cpus), dtype=np.float32)
-    width = max(timeline.end_ns - timeline.begin_ns, 1) / _COLUMNS
+    width = max(timeline.end_ns - timeline.first_ns, 1) / _COLUMNS
     for pid, cpu, begin, end in timeline.runs:
-        _spread(spent[rows[pid], :, cpu], (begin - timeline.begin_ns) / width,
-                (end - timeline.begin_ns) / width)  # fmt: skip
+        _spread(spent[rows[pid], :, cpu], (begin - timeline.first_ns) / width,
+                (end - timeline.first_ns) / width)  # fmt: skip
     where = np.ma.masked_where(spent.sum(axis=2) == 0, spent.argmax(axis=2))
     colors = colormaps["tab10" if timeline.cpus <= 10 else "turbo"]
     shades = [
@@ -111,11 +114,11 @@ def _residency(axes: "Axes", timeline: Timeline) -> None:
     )  # fmt: skip
     step = max(1, timeline.cpus // 16)
     axes.figure.colorbar(image, label="CPU", ticks=range(0, timeline.cpus, step))
-    axes.set(title=f"Where does each thread run? {len(pids)} threads", xlabel="seconds",
+    axes.set(title=f"Where does each thread run? {counted(len(pids), 'thread')}", xlabel="seconds",
              ylabel="thread, by first run")  # fmt: skip
-    if len(pids) <= _MOST_THREADS:
-        labels = [f"{timeline.names.get(pid, '?')} {pid}" for pid in pids]
-        axes.set_yticks(range(len(pids)), labels, fontsize=6)
+    every = math.ceil(len(pids) / _MOST_THREADS) or 1
+    labels = [f"{timeline.names.get(pid, '?')} {pid}" for pid in pids[::every]]
+    axes.set_yticks(range(0, len(pids), every), labels, fontsize=6)
 
 
 def _spread(slots: np.ndarray, begin: float, end: float) -> None:
@@ -130,13 +133,14 @@ def _spread(slots: np.ndarray, begin: float, end: float) -> None:
 
 
 def _queues(axes: "Axes", timeline: Timeline) -> None:
-    width = max(timeline.end_ns - timeline.begin_ns, 1) / _COLUMNS
+    start = timeline.first_ns
+    width = max(timeline.end_ns - start, 1) / _COLUMNS
     mean = np.zeros((timeline.cpus, _COLUMNS))
     for cpu, steps in timeline.queue.items():
         ends = [ns for ns, _ in steps[1:]] + [timeline.end_ns]
         for (ns, length), until in zip(steps, ends):
-            if length:
-                begin, end = (ns - timeline.begin_ns) / width, (until - timeline.begin_ns) / width
+            if length and until > start:
+                begin, end = (max(ns, start) - start) / width, (until - start) / width
                 slots = np.zeros(int(end) - int(begin) + 1)
                 _spread(slots, begin - int(begin), end - int(begin))
                 last = min(int(begin) + len(slots), _COLUMNS)
@@ -170,14 +174,14 @@ def _latency(axes: "Axes", timeline: Timeline) -> None:
         axes.annotate(
             f"p{percent}: {value:,.0f} us ", (value, 1.11 - percent / 120), fontsize=8, ha="right"
         )
-    axes.set(title=f"How long from wakeup to CPU? {len(micros):,} wakeups", xscale="log",
+    axes.set(title=f"How long from wakeup to CPU? {counted(len(micros), 'wakeup')}", xscale="log",
              xlabel="microseconds (guest time)", ylabel="part of the wakeups", ylim=(0, 1.01))  # fmt: skip
     axes.grid(alpha=0.3)
 
 
 def _share(axes: "Axes", timeline: Timeline) -> None:
     total = timeline.cpu_ns()
-    whole = max(timeline.end_ns - timeline.begin_ns, 1) / 100
+    whole = max(timeline.end_ns - timeline.first_ns, 1) / 100
     shown = total.most_common(_MOST_THREADS)
     rest = sum(total.values()) - sum(ns for _, ns in shown)
     labels = [f"{timeline.names.get(pid, '?')} {pid}" for pid, _ in shown]
@@ -188,5 +192,5 @@ def _share(axes: "Axes", timeline: Timeline) -> None:
     axes.barh(range(len(shares)), shares, color=["C0"] * len(shown) + ["0.6"] * bool(rest))
     axes.set_yticks(range(len(shares)), labels, fontsize=6)
     axes.invert_yaxis()
-    axes.set(title=f"Who gets the CPUs? {len(total)} threads", xlabel="% of one CPU")
+    axes.set(title=f"Who gets the CPUs? {counted(len(total), 'thread')}", xlabel="% of one CPU")
     axes.margins(y=0.01)

@@ -93,6 +93,11 @@ class Timeline:
         if policy == self.policy_id:
             self.calls[handler] += 1
 
+    @property
+    def first_ns(self) -> int:
+        """When one of the threads ran first: what a command loads before that tells nothing."""
+        return min((begin for _, _, begin, _ in self.runs), default=self.begin_ns)
+
     def cpu_ns(self) -> Counter[int]:
         """CPU time by pid."""
         total: Counter[int] = Counter()
