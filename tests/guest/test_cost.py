@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""saakm cost, as CI uses it: figures repeat, and none has got dearer."""
+"""saakm cost, as CI uses it: figures repeat, and none is a regression."""
 
 import json
 import os
@@ -28,14 +28,14 @@ def saakm_cost(*args):
 
 
 @pytest.mark.limit(600)
-def test_nothing_got_dearer():
+def test_there_is_no_regression():
     """Beside SCHED_FIFO at least; in counts, if they are of such a kernel as this."""
     done = saakm_cost("--baseline", str(FILE))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.limit(300)
-def test_a_figure_that_got_dearer_is_an_error(tmp_path):
+def test_a_regression_is_an_error(tmp_path):
     """Taken from a file that was better, of this kernel and as if of another one."""
     file = tmp_path / "better.json"
     args = ("--op", "pipe", "--schedulers", "sched_fifo,fifo", "--scale", "20")

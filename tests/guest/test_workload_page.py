@@ -21,7 +21,9 @@ def test_page_as_written(checkout):  # noqa: F811
     assert "Time: " in reader.run("./saakm run none -- hackbench")
     assert "before\n4\nafter\n" in reader.run("./saakm run rr -- sh -c")
     assert hashlib.sha256(bytes(8 << 20)).hexdigest() in reader.run("./saakm run rr -- sh -c")
-    assert re.search(r"(?m)^rr .* RUNNING .* saakmctl$", reader.run("./saakm run rr -- saakmctl ps"))
+    assert re.search(
+        r"(?m)^rr .* RUNNING .* saakmctl$", reader.run("./saakm run rr -- saakmctl ps")
+    )
     assert reader.at_the_end()
 
 

@@ -138,10 +138,10 @@ def test_a_baseline_that_is_not_there_says_how_to_write_it(tmp_path):
 def test_one_per_cent_is_allowed_and_more_is_not(tmp_path):
     before = baseline.Baseline(IDENTITY, [row(), row(operation="yield", instructions=1000.0)])
     allowed = baseline.changes(before, [row(instructions=8080.0)])
-    baseline.refuse_dearer(tmp_path, allowed)
-    dearer = baseline.changes(before, [row(instructions=8081.0)])
+    baseline.refuse_regressions(tmp_path, allowed)
+    worse = baseline.changes(before, [row(instructions=8081.0)])
     with pytest.raises(SaakmError) as error:
-        baseline.refuse_dearer(tmp_path, dearer)
+        baseline.refuse_regressions(tmp_path, worse)
     assert "fifo pipe: 8,000, now 8,081 (+1.01%, allowed 1%)" in error.value.why
     assert "--write-baseline" in error.value.next_step
 
@@ -174,17 +174,17 @@ def test_ratios_to_sched_fifo_hold_where_all_counts_differ(tmp_path):
     now = [row("sched_fifo", instructions=9600.0), row(instructions=9120.0)]
     alike = baseline.ratio_changes(before, now, REBUILT)
     assert [(c.scheduler, c.before, c.now, c.part) for c in alike] == [("fifo", 0.95, 0.95, 0)]
-    baseline.refuse_dearer(tmp_path, alike)
-    # Cheaper than before in counts, and dearer beside SCHED_FIFO.
+    baseline.refuse_regressions(tmp_path, alike)
+    # Cheaper than before in counts, and a regression beside SCHED_FIFO.
     more = 1.001 + baseline.REBUILT_TOLERANCE
     now = [row("sched_fifo", instructions=6000.0), row(instructions=5700.0 * more)]
     with pytest.raises(SaakmError) as error:
-        baseline.refuse_dearer(tmp_path, baseline.ratio_changes(before, now, REBUILT))
+        baseline.refuse_regressions(tmp_path, baseline.ratio_changes(before, now, REBUILT))
     assert f"fifo pipe: 0.950 of sched_fifo's, now {0.95 * more:.3f}" in error.value.why
 
 
 @pytest.mark.parametrize(
-    ("identity", "operation", "part", "dearer"),
+    ("identity", "operation", "part", "worse"),
     [
         ({"qemu": "10.0"}, "pipe", 1.009, False),
         ({"qemu": "10.0"}, "pipe", 1.011, True),
@@ -194,12 +194,12 @@ def test_ratios_to_sched_fifo_hold_where_all_counts_differ(tmp_path):
         ({"kernel": "6.12.118"}, "migration", 1.101, True),
     ],
 )
-def test_ratios_move_less_with_the_emulator_than_with_the_build(identity, operation, part, dearer):
+def test_ratios_move_less_with_the_emulator_than_with_the_build(identity, operation, part, worse):
     figures = [("sched_fifo", 1.0), ("fifo", part)]
     before = baseline.Baseline(IDENTITY, [row(name, operation) for name, _ in figures])
     now = [row(name, operation, 8000.0 * more) for name, more in figures]
     (change,) = baseline.ratio_changes(before, now, {**IDENTITY, **identity})
-    assert change.is_dearer is dearer
+    assert change.is_regression is worse
 
 
 def test_without_sched_fifo_there_are_no_ratios(tmp_path):
@@ -251,7 +251,7 @@ def test_pictures_are_drawn_and_repeat_to_the_byte(tmp_path):
     assert b"<svg" in files[0].read_bytes() and files[2].read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_got_dearer_is_shown_as_count_or_as_ratio():
+def test_a_regression_is_shown_as_count_or_as_ratio():
     before = baseline.Baseline(IDENTITY, [row("sched_fifo"), row(instructions=7600.0)])
     now = [row("sched_fifo"), row(instructions=8360.0)]
     for found, texts in (

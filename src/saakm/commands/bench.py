@@ -71,7 +71,7 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
     list_them: Annotated[bool, typer.Option("--list", help="Show the workloads.")] = False,
 ) -> None:
-    """Run applications under each scheduler by turns and compare what they yield.
+    """Run applications under each scheduler, interleaved, and compare what they yield.
 
     Results are kept run by run in --out: an interrupted command goes on with --resume.
     """

@@ -106,14 +106,14 @@ def _for_ratios(file: Path, before: Baseline, course: Course, reason: str) -> Co
 
 
 def _compare(kinds: list[list[Change]], file: Path | None, console: Console) -> None:
-    """With a file, what got dearer is an error."""
+    """With a file, a regression is an error."""
     found = [change for changes in kinds for change in changes]
     if file:
         baselines.refuse_incomparable(found)
     for changes in kinds:
         printed.show_changes(changes, console)
     if file:
-        baselines.refuse_dearer(file, found)
+        baselines.refuse_regressions(file, found)
 
 
 def _refuse_with_axis(*others: object) -> None:

@@ -57,7 +57,7 @@ BaselineFile = Annotated[
     Path | None,
     typer.Option(
         "--baseline",
-        help="Measure what this file has; fail if more than 1 % dearer (what builds move by "
+        help="Measure what this file has; fail at a regression of more than 1 % (what builds move by "
         "themselves, as fork and the crowd: up to 6), in counts and beside SCHED_FIFO (there up to "
         "10); if the file is of another kernel, compiler or QEMU, beside SCHED_FIFO only.",
     ),

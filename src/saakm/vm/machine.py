@@ -7,7 +7,7 @@ from .topology import Topology, parse_topology
 
 KVM = "kvm"
 TCG = "tcg"
-# Emulates the CPUs by turns, as QEMU spells it.
+# One thread of the host's emulates all CPUs, as QEMU spells it.
 ONE_THREAD = "tcg,thread=single"
 # By the kernel's configuration: shadow memory of KASAN and KCSAN wants its part.
 DEFAULT_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}

@@ -23,7 +23,7 @@ from .checks import CHECKS, parse_promises
 from .evaluate import Finding, evaluate
 from .plan import Trial
 
-# Of the host's; emulated by turns, and perhaps beside others.
+# Of the host's; one thread emulates all CPUs, perhaps beside other guests.
 _SECONDS = {"base": 600, "debug": 1800, "kcsan": 1800}
 _MEMORY = {"base": 512, "debug": 1536, "kcsan": 1536}
 

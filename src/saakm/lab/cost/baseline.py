@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Figures of an earlier day in a file, and what has got dearer since."""
+"""A baseline: figures in a file, and regressions against them."""
 
 import json
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class Change:
         return round(self.now / self.before - 1, 6)
 
     @property
-    def is_dearer(self) -> bool:
+    def is_regression(self) -> bool:
         return self.part > self.allowed
 
     def text(self, figure: float) -> str:
@@ -172,12 +172,12 @@ def refuse_incomparable(found: list[Change]) -> None:
         )
 
 
-def refuse_dearer(path: Path, found: list[Change]) -> None:
-    dearer = [change for change in found if change.is_dearer]
-    if dearer:
+def refuse_regressions(path: Path, found: list[Change]) -> None:
+    worse = [change for change in found if change.is_regression]
+    if worse:
         raise SaakmError(
-            f"{len(dearer)} of {len(found)} figures got dearer than they may",
-            "; ".join(_tell(change) for change in dearer),
+            f"{len(worse)} of {len(found)} figures are regressions",
+            "; ".join(_tell(change) for change in worse),
             f"see where: saakm cost --where --op OPERATION --schedulers NAME; "
             f"or, if it has to be: {_renew(path)}",
         )

@@ -100,6 +100,6 @@ def show_changes(changes: list[Change], console: Console) -> None:
             change.text(change.before),
             change.text(change.now),
             f"{change.part:+.2%}",
-            style="red" if change.is_dearer else None,
+            style="red" if change.is_regression else None,
         )
     console.print(shown)
