@@ -61,7 +61,8 @@ def test_every_package_has_a_probe_and_a_purpose():
 
 
 def test_the_least_version_of_rust_is_the_one_saakmctl_asks_for():
-    least = tomllib.loads((REPO / "saakmctl/Cargo.toml").read_text())["package"]["rust-version"]
+    workspace = tomllib.loads((REPO / "crates/Cargo.toml").read_text())["workspace"]
+    least = workspace["package"]["rust-version"]
     probes = {name: probe for name, probe, _ in read_packages()}
     assert probes["cargo-web"] == f"cargo>={least}" and probes["rustc-web"] == f"rustc>={least}"
 

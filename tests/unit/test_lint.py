@@ -27,13 +27,13 @@ FAULTS = [
     ("mypy", "src/saakm/x.py", "def f() -> None: ...\n", "def f(): ...\n", "no-untyped-def"),
     (
         "clippy",
-        "saakmctl/src/main.rs",
+        "crates/src/main.rs",
         RUST.format(""),
         RUST.format("    return;\n"),
         "return",
     ),
-    ("rustfmt", "saakmctl/src/main.rs", "fn main() {}\n", "fn  main() {}\n", "Diff in"),
-    ("cargo-test", "saakmctl/src/main.rs", TESTED.format(1), TESTED.format(2), "it --- FAILED"),
+    ("rustfmt", "crates/src/main.rs", "fn main() {}\n", "fn  main() {}\n", "Diff in"),
+    ("cargo-test", "crates/src/main.rs", TESTED.format(1), TESTED.format(2), "it --- FAILED"),
     ("shellcheck", "any/script", '#!/bin/sh\necho "$1"\n', "#!/bin/sh\necho $1\n", "SC2086"),
     (
         "shellcheck",
@@ -52,9 +52,9 @@ def scratch(tmp_path):
     shutil.copy(paths.REPO / "pyproject.toml", tmp_path)
     for file, text in {
         "src/saakm/__init__.py": "",
-        "saakmctl/Cargo.toml": '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n',
-        "saakmctl/Cargo.lock": 'version = 3\n\n[[package]]\nname = "x"\nversion = "0.1.0"\n',
-        "saakmctl/src/main.rs": "fn main() {}\n",
+        "crates/Cargo.toml": '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n',
+        "crates/Cargo.lock": 'version = 3\n\n[[package]]\nname = "x"\nversion = "0.1.0"\n',
+        "crates/src/main.rs": "fn main() {}\n",
     }.items():
         put(tmp_path, file, text)
     return tmp_path
@@ -178,11 +178,14 @@ def test_a_program_that_is_none_is_a_complaint(tmp_path):
 
 
 def test_what_another_checkout_built_is_not_ours(tmp_path):
-    mine = tmp_path / ".fingerprint" / "saakmctl-1"
+    mine = [tmp_path / ".fingerprint" / name for name in ("saakm-1", "saakmctl-1")]
+    others = tmp_path / ".fingerprint" / "serde-1"
     for root, stays in (("a", False), ("a", True), ("b", False)):
-        mine.mkdir(parents=True, exist_ok=True)
+        for directory in (*mine, others):
+            directory.mkdir(parents=True, exist_ok=True)
         sources._forget_other_checkouts(tmp_path, Path(root))
-        assert mine.exists() == stays
+        assert [directory.exists() for directory in mine] == [stays, stays]
+        assert others.exists()
 
 
 def test_an_unknown_checker_is_refused():

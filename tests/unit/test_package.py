@@ -56,8 +56,8 @@ def ctl(tmp_path_factory):
 
 
 def test_there_is_one_version():
-    cargo = tomllib.loads((paths.SAAKMCTL / "Cargo.toml").read_text())
-    assert cargo["package"]["version"] == version()
+    cargo = tomllib.loads((paths.CRATES / "Cargo.toml").read_text())
+    assert cargo["workspace"]["package"]["version"] == version()
 
 
 def test_policies_are_dkms_sources(tmp_path):

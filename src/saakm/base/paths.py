@@ -11,7 +11,7 @@ PATCHES = LINUX / "patches"
 CONFIGS = LINUX / "configs"
 POLICIES = REPO / "policies"
 GUEST_MODULES = REPO / "tests" / "guest" / "modules"
-SAAKMCTL = REPO / "saakmctl"
+CRATES = REPO / "crates"
 
 PACKAGE = REPO / "src" / "saakm"
 PACKAGES = PACKAGE / "packages.txt"

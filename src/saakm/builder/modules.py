@@ -107,13 +107,17 @@ def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
 def build_saakmctl() -> Path:
     """The program's path."""
     program = paths.CARGO / "release" / "saakmctl"
-    files = [f for f in paths.SAAKMCTL.rglob("*") if f.is_file() and "target" not in f.parts]
-    inputs, stamp = hash_files(files, paths.SAAKMCTL), paths.CARGO / "saakm.stamp"
+    files = [f for f in paths.CRATES.rglob("*") if f.is_file() and "target" not in f.parts]
+    inputs, stamp = hash_files(files, paths.CRATES), paths.CARGO / "saakm.stamp"
     with locked(paths.CARGO / "lock"):
         if is_fresh(stamp, inputs, program):
             return program
-        # Cargo looks only whether they exist; they are one file under two names.
-        for file in (program, *(program.parent / "deps").glob("saakmctl-*")):
+        # Cargo looks only whether they exist; the program is one file under two names. The
+        # library may be another checkout's, which has the same name.
+        built = [
+            f for kind in ("saakmctl-*", "libsaakm-*") for f in program.parent.glob(f"deps/{kind}")
+        ]
+        for file in (program, *built):
             file.unlink(missing_ok=True)
         with meter("building saakmctl"):
             run_logged(
@@ -121,7 +125,7 @@ def build_saakmctl() -> Path:
                 paths.LOGS / "saakmctl.log",
                 "building saakmctl",
                 env={"CARGO_TARGET_DIR": str(paths.CARGO)},
-                cwd=paths.SAAKMCTL,
+                cwd=paths.CRATES,
             )
         write_stamp(stamp, inputs, program)
     return program

@@ -22,11 +22,11 @@ from ..vm.options import VmOptions, with_vm_options
 def check_policy(word: str) -> Path | None:
     """The policy's directory; None for the kernel's own scheduler."""
     source = find_policy(word)
-    if source and not (paths.SAAKMCTL / "Cargo.toml").exists():
+    if source and not (paths.CRATES / "Cargo.toml").exists():
         raise SaakmError(
             "cannot put a command under a policy",
             "this checkout has no saakmctl",
-            "check out saakmctl/",
+            "check out crates/",
         )
     return source
 

@@ -51,7 +51,7 @@ def _clippy(root: Path) -> str:
 
 def _rustfmt(root: Path) -> str:
     _refuse_without("rustfmt", "rustfmt-web", "rustfmt")
-    return complaint_of(["cargo", "fmt", "--check"], root / "saakmctl")
+    return complaint_of(["cargo", "fmt", "--check"], root / "crates")
 
 
 def _cargo_test(root: Path) -> str:
@@ -60,10 +60,10 @@ def _cargo_test(root: Path) -> str:
 
 def _cargo(root: Path, *arguments: str) -> str:
     target = cache.make(paths.CARGO)
-    # What is built of saakmctl has one name for all checkouts that share the cache.
+    # What is built of crates/ has one name for all checkouts that share the cache.
     with _CARGO, locked(CACHE / "cargo.lock"):
         _forget_other_checkouts(target / "debug", root)
-        return complaint_of(["cargo", *arguments], root / "saakmctl", CARGO_TARGET_DIR=str(target))
+        return complaint_of(["cargo", *arguments], root / "crates", CARGO_TARGET_DIR=str(target))
 
 
 def _forget_other_checkouts(built: Path, root: Path) -> None:
@@ -71,7 +71,7 @@ def _forget_other_checkouts(built: Path, root: Path) -> None:
     whose = built / "saakm-checkout"
     if whose.exists() and whose.read_text() == str(root):
         return
-    for fingerprint in (built / ".fingerprint").glob("saakmctl-*"):
+    for fingerprint in (built / ".fingerprint").glob("saakm*-*"):
         shutil.rmtree(fingerprint)
     write_text(cache.make(built) / whose.name, str(root))
 

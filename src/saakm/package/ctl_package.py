@@ -50,5 +50,5 @@ def _write_docs(directory: Path) -> None:
             paths.LOGS / "saakmctl-docs.log",
             "writing manual pages and completions",
             env={"CARGO_TARGET_DIR": str(paths.CARGO)},
-            cwd=paths.SAAKMCTL,
+            cwd=paths.CRATES,
         )

@@ -2,6 +2,7 @@
 /* How a thread gets under the scheduler that is measured. */
 #define _GNU_SOURCE
 #include "cost.h"
+#include "saakm_attr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,17 +18,6 @@
 #include <unistd.h>
 
 #define SCHED_EXT 7
-#define SCHED_SAAKM 8
-
-struct sched_attr_v2 {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-	uint32_t util_min, util_max;
-	uint32_t saakm_policy, saakm_param;
-};
 
 static const char *scheduler(void)
 {
@@ -75,27 +65,27 @@ static uint32_t policy_id(const char *name)
 	die(name);
 }
 
-static void set_attr(const struct sched_attr_v2 *attr)
+static void set_attr(const struct saakm_attr *attr)
 {
 	if (syscall(SYS_sched_setattr, 0, attr, 0))
 		die("sched_setattr");
 }
 
-static struct sched_attr_v2 attr_for(int joining)
+static struct saakm_attr attr_for(int joining)
 {
-	struct sched_attr_v2 attr = { .size = 48 };
+	struct saakm_attr attr = { .size = 48 };
 
 	if (is("eevdf")) {
-		attr.policy = joining ? SCHED_OTHER : SCHED_BATCH;
+		attr.sched_policy = joining ? SCHED_OTHER : SCHED_BATCH;
 	} else if (is("sched_fifo")) {
-		attr.policy = joining ? SCHED_FIFO : SCHED_OTHER;
-		attr.priority = joining;
+		attr.sched_policy = joining ? SCHED_FIFO : SCHED_OTHER;
+		attr.sched_priority = joining;
 	} else if (is_sched_ext()) {
-		attr.policy = joining ? SCHED_EXT : SCHED_OTHER;
+		attr.sched_policy = joining ? SCHED_EXT : SCHED_OTHER;
 	} else if (joining) {
 		attr.size = sizeof(attr);
-		attr.policy = SCHED_SAAKM;
-		attr.saakm_policy = policy_id(scheduler());
+		attr.sched_policy = SCHED_SAAKM;
+		attr.sched_saakm_policy = policy_id(scheduler());
 	}
 	return attr;
 }
@@ -103,7 +93,7 @@ static struct sched_attr_v2 attr_for(int joining)
 void choose(int joining)
 {
 	/* Made once: finding out what to ask for is no part of any operation. */
-	static struct sched_attr_v2 attrs[JOIN + 1];
+	static struct saakm_attr attrs[JOIN + 1];
 
 	if (!attrs[joining].size)
 		attrs[joining] = attr_for(joining);
@@ -114,7 +104,8 @@ void choose(int joining)
 void lower(void)
 {
 	if (is("sched_fifo"))
-		set_attr(&(struct sched_attr_v2){ .size = 48, .policy = SCHED_FIFO, .priority = 1 });
+		set_attr(&(struct saakm_attr){
+			.size = 48, .sched_policy = SCHED_FIFO, .sched_priority = 1 });
 	else if (setpriority(PRIO_PROCESS, syscall(SYS_gettid), 19))
 		die("setpriority");
 }
@@ -122,7 +113,8 @@ void lower(void)
 void raise_above_lower(void)
 {
 	if (is("sched_fifo"))
-		set_attr(&(struct sched_attr_v2){ .size = 48, .policy = SCHED_FIFO, .priority = 2 });
+		set_attr(&(struct saakm_attr){
+			.size = 48, .sched_policy = SCHED_FIFO, .sched_priority = 2 });
 }
 
 static int sched_ext_is(const char *wanted)

@@ -17,23 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SCHED_SAAKM 8
-
-/* The libc's header has no member for us yet. */
-struct saakm_attr {
-	uint32_t size;
-	uint32_t sched_policy;
-	uint64_t sched_flags;
-	int32_t sched_nice;
-	uint32_t sched_priority;
-	uint64_t sched_runtime;
-	uint64_t sched_deadline;
-	uint64_t sched_period;
-	uint32_t sched_util_min;
-	uint32_t sched_util_max;
-	uint32_t sched_saakm_policy;
-	uint32_t sched_saakm_param;
-};
+#include "saakm_attr.h"
 
 static inline void __attribute__((noreturn, format(printf, 1, 2)))
 die(const char *fmt, ...)

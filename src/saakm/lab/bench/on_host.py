@@ -133,6 +133,6 @@ def _find_saakmctl() -> str:
         raise SaakmError(
             "there is no saakmctl on this machine",
             f"neither on PATH nor as {built}",
-            "saakm build modules, or build saakmctl/ and put it on PATH",
+            "saakm build modules, or build crates/ and put saakmctl on PATH",
         )
     return found
