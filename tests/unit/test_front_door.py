@@ -89,7 +89,7 @@ def test_without_root_it_prints_the_command_to_type(fake, tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "installs"),
-    [("0.66.0", True), ("1.9.9", True), ("1.80.0", False), ("1.96.0", False), ("", True)],
+    [("0.66.0", True), ("1.9.9", True), ("1.85.0", False), ("1.96.0", False), ("", True)],
 )
 def test_rust_is_installed_where_it_is_missing_or_too_old(fake, tmp_path, version, installs):
     rust(fake, version)
@@ -107,7 +107,7 @@ def test_rust_is_installed_where_it_is_missing_or_too_old(fake, tmp_path, versio
 
 def test_a_cargo_that_does_not_run_is_named_and_nothing_installed(fake, tmp_path):
     """As rustup's, under a HOME that is not the one it was installed with."""
-    rust(fake, "1.80.0")
+    rust(fake, "1.85.0")
     command(fake, "cargo", "echo 'error: rustup could not choose a version' >&2; exit 1")
     done = front_door(
         fake,
@@ -180,16 +180,16 @@ def test_an_old_cargo_that_comes_before_the_packages_is_named(fake, tmp_path):
     assert "next: update it" in done.stderr
 
 
-@pytest.mark.parametrize(("version", "ok"), [("1.79.0", False), ("1.80.0", True), ("2.0.1", True)])
+@pytest.mark.parametrize(("version", "ok"), [("1.84.0", False), ("1.85.0", True), ("2.0.1", True)])
 def test_doctor_says_the_same_of_rust(fake, monkeypatch, version, ok):
     rust(fake, version)
     monkeypatch.setenv("PATH", f"{fake}:/usr/bin:/bin")
     monkeypatch.setenv("ABSENT", "cargo-web")
-    finding = doctor._package("cargo-web", "cargo>=1.80", "building saakmctl")
+    finding = doctor._package("cargo-web", "cargo>=1.85", "building saakmctl")
     assert finding.ok is ok and f"{fake}/cargo {version}" in finding.detail
     assert finding.fix == ("" if ok else "apt-get install cargo-web")
     monkeypatch.setenv("ABSENT", "")
-    finding = doctor._package("cargo-web", "cargo>=1.80", "building saakmctl")
+    finding = doctor._package("cargo-web", "cargo>=1.85", "building saakmctl")
     assert ok or "PATH" in finding.fix
 
 
