@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* All of SaaKM in one translation unit, as in ../build_policy.c. */
 #include <linux/cgroup.h>
-#include <linux/console.h>
 #include <linux/ctype.h>
 #include <linux/irq_work.h>
 #include <linux/mmu_context.h>
 #include <linux/percpu-rwsem.h>
 #include <linux/sched/clock.h>
 #include <linux/tick.h>
-#include <asm/irq_regs.h>
 #include "../../time/tick-sched.h"
 
 #include "internal.h"
 #include "safety.h"
+
+/* For all of them */
+#include "names.c"
+#include "error.c"
 
 /* The class */
 #include "runqueue.c"
@@ -24,13 +26,20 @@
 #include "policy.c"
 
 /* Safety */
-#include "eject.c"
+#include "history.c"
+#include "violation.c"
 #include "misuse.c"
+#include "dump.c"
+#include "eject.c"
 #include "cgroup.c"
 #include "replace.c"
 #include "server.c"
 #include "floor.c"
 #include "watchdog.c"
-#include "history.c"
 
-#include "debug.c"
+/* What is seen of it */
+#include "observe.c"
+#include "procfs.c"
+#include "sysfs.c"
+#include "debugfs.c"
+#include "oops.c"

@@ -16,6 +16,7 @@
  *
  * Both are found out at the tick, and only where there is something to find.
  */
+#include <asm/irq_regs.h>
 
 static unsigned int saakm_floor_runtime_us = 50 * USEC_PER_MSEC;
 static unsigned int saakm_floor_period_us = 1000 * USEC_PER_MSEC;

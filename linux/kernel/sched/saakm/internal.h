@@ -81,8 +81,10 @@ enum saakm_handler {
 	SAAKM_NR_HANDLERS
 };
 
+/* names.c */
 extern const char * const saakm_handler_names[SAAKM_NR_HANDLERS];
 extern const char * const saakm_state_names[SAAKM_NR_STATES];
+extern const char * const saakm_exit_names[SAAKM_NR_EXITS];
 
 static inline bool saakm_is_core_event(enum saakm_handler handler)
 {
@@ -241,9 +243,7 @@ static inline u64 saakm_wait_start(const struct task_struct *p)
 		p->saakm.wait_ns : p->saakm.since_ns;
 }
 
-/* debug.c */
-const char *saakm_explain(const struct task_struct *p, enum saakm_state next,
-			  int cpu, const struct saakm_rq *srq);
+/* error.c */
 #define SAAKM_ERROR_LEN	256
 extern char saakm_last_error[SAAKM_ERROR_LEN];
 __printf(2, 3)

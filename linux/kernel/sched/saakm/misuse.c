@@ -208,6 +208,37 @@ core_initcall(saakm_misuse_init);
 
 /* While it works */
 
+/* Why a call of change_state() is wrong, or NULL. */
+static const char *saakm_explain(const struct task_struct *p, enum saakm_state next,
+				 int cpu, const struct saakm_rq *srq)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
+
+	if (!p->saakm.policy)
+		return "the thread belongs to no policy";
+	if (handler != SAAKM_H_none && raw_cpu_read(saakm_context.subject) != p)
+		return "this event is about another thread";
+	if ((unsigned int)next >= SAAKM_NR_STATES)
+		return "there is no such state";
+	if (!(saakm_handler_states[handler] & BIT(next)))
+		return "this handler may not move a thread there";
+	if (!saakm_transition_allowed(p->saakm.state, next))
+		return "there is no such transition";
+	if (cpu != task_cpu(p))
+		return "the thread is on another CPU";
+	if (!raw_spin_is_locked(rq_lockp(task_rq(p))))
+		return "the runqueue lock is not held";
+	if (next != SAAKM_READY)
+		return srq ? "only READY takes a runqueue" : NULL;
+	if (!srq)
+		return "READY needs a runqueue";
+	if (srq->cpu != cpu || (!srq->head.next && srq->type != SAAKM_RQ_RBTREE))
+		return "the runqueue is not of this CPU, or not initialised";
+	if (srq->owner != p->saakm.policy)
+		return "the runqueue belongs to another policy";
+	return NULL;
+}
+
 /* Inlined it would cost change_state() a stack frame. */
 noinline int saakm_refuse_change(struct task_struct *p, enum saakm_state next, int cpu,
 				 const struct saakm_rq *srq)

@@ -19,6 +19,22 @@ u64 saakm_pulling __read_mostly, saakm_watching_idle __read_mostly;
 static u32 saakm_last_id;
 static u64 saakm_masks;		/* bits in use, one for each policy */
 
+/* By its name, or its id in digits. One that is ejected is none. RCU or saakm_mutex. */
+struct saakm_policy *saakm_policy_called(const char *name)
+{
+	struct saakm_policy *policy;
+	u32 id;
+
+	if (kstrtouint(name, 10, &id))
+		id = 0;
+	for_each_saakm_policy(policy) {
+		if (!READ_ONCE(policy->dying) &&
+		    (!strcmp(policy->own->name, name) || policy->own->id == id))
+			return policy;
+	}
+	return NULL;
+}
+
 /* Whose sleeping handler the loading task is in, and the task. */
 static struct {
 	struct task_struct	*task;

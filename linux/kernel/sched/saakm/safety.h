@@ -40,10 +40,7 @@ static inline bool saakm_cpu_usable(struct task_struct *p, enum saakm_handler ha
 	return false;
 }
 
-/* eject.c */
-extern const struct saakm_module_routines saakm_fallback;
-extern const char * const saakm_exit_names[SAAKM_NR_EXITS];
-
+/* violation.c */
 static inline enum saakm_exit_kind saakm_exit_kind(const struct saakm_policy *policy)
 {
 	/* Pairs with saakm_veject(): the rest of the exit is there. */
@@ -53,8 +50,17 @@ static inline enum saakm_exit_kind saakm_exit_kind(const struct saakm_policy *po
 __printf(4, 5)
 void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 		     const struct task_struct *p, const char *fmt, ...);
+__printf(4, 5)
+void __saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
+		   const struct task_struct *p, const char *fmt, ...);
+void saakm_veject(struct saakm_policy *policy, enum saakm_exit_kind kind,
+		  const struct task_struct *p, struct va_format *vaf);
 struct saakm_policy *saakm_calling(void);
-struct saakm_policy *saakm_policy_called(const char *name);
+
+/* eject.c */
+extern const struct saakm_module_routines saakm_fallback;
+extern struct irq_work saakm_eject_kick;
+
 struct task_struct *saakm_fallback_first(struct rq *rq, struct saakm_policy *policy);
 void saakm_evict_all(struct saakm_policy *policy);
 void saakm_eject_init_policy(struct saakm_policy *policy);
@@ -63,6 +69,7 @@ void saakm_free_kept(struct saakm_policy *policy);
 
 /* policy.c */
 struct saakm_policy *saakm_being_loaded(void);
+struct saakm_policy *saakm_policy_called(const char *name);
 
 /* topology.c */
 void saakm_topology_get(void);
@@ -141,6 +148,8 @@ static inline void saakm_sample(void)
 void saakm_history_auto(bool suspicious);
 void saakm_history_add(const struct task_struct *p, enum saakm_state next);
 void saakm_history_print(const struct task_struct *p);
+
+/* dump.c */
 char *saakm_dump_state(void);
 char *saakm_dump_json(struct saakm_policy *policy, const char *state);
 
