@@ -12,11 +12,14 @@
 /* For a thread that must get on, while nothing forbids it. */
 #define PATIENCE_MS 4000
 
-/* main.c */
+/* arguments.c */
+const char *argument(const char *name, const char *otherwise);
 uint32_t seed(void);
 long scaled(long usual);	/* as many as were asked for, at least 1 */
 const char *policy_name(void);
 int scratch_cpu(void);		/* to be crowded; ours is CPU 0, if there are more */
+
+/* main.c */
 void begin_to_speak(void);
 void end_speaking(void);
 void tried(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -31,7 +31,7 @@ static inline void arm(void)
 	asm volatile(".byte 0x0f, 0x1f, 0x84, 0x00, 0x03, 0x00, 0xab, 0x51" ::: "memory");
 }
 
-/* Prints errno and @what, and powers off. */
+/* common.c; die() prints errno and @what, and powers off. */
 void die(const char *what) __attribute__((noreturn));
 
 void pin(int cpu);

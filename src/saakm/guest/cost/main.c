@@ -48,31 +48,6 @@ static const struct operation operations[] = {
 
 uint64_t counted;
 
-void die(const char *what)
-{
-	printf("ERROR %s: %m\n", what);
-	fflush(stdout);
-	reboot(RB_POWER_OFF);
-	_exit(1);
-}
-
-void pin(int cpu)
-{
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
-	if (sched_setaffinity(0, sizeof(cpus), &cpus))
-		die("sched_setaffinity");
-}
-
-long number(const char *variable, long otherwise)
-{
-	char *text = getenv(variable);
-
-	return text ? atol(text) : otherwise;
-}
-
 static void set(const char *path, const char *value)
 {
 	int fd = open(path, O_WRONLY);

@@ -21,7 +21,6 @@
 #include "plugin.h"
 
 EXPORTED int qemu_plugin_version = 1;
-int interface;
 
 #define KERNEL (1ull << 63)
 
@@ -152,16 +151,6 @@ static void watch(struct qemu_plugin_insn *insn)
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS, place);
 	if (place)
 		watch_calls(insn);
-}
-
-size_t bytes_of(const struct qemu_plugin_insn *insn, uint8_t bytes[MOST_BYTES])
-{
-	size_t size = qemu_plugin_insn_size(insn);
-
-	if (interface >= 3)
-		return qemu_plugin_insn_data(insn, bytes, size);
-	memcpy(bytes, older_insn_data(insn), size);
-	return size;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
