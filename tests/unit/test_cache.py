@@ -482,6 +482,18 @@ def test_an_owner_that_ends_takes_its_directory_along(place):
     assert not theirs.exists()
 
 
+def test_directories_of_another_machine_are_left_to_it(place):
+    """It may hold its lock where this machine does not see it."""
+    for name, owner in (("ours", exchange._machine()), ("theirs", "another"), ("old", "another")):
+        (cache.make(paths.GUESTS / name) / "owner.lock").write_text(f"{owner}\n")
+    os.utime(paths.GUESTS / "old", (0, 0))
+    assert [path.name for path in exchange.living()] == ["theirs"]
+    mine = exchange.new_exchange()
+    left = {path.name for path in paths.GUESTS.iterdir() if path.is_dir()}
+    assert left == {"theirs", mine.name}
+    exchange.drop_exchange(mine)
+
+
 def test_directories_of_earlier_versions_go_when_they_are_old(place):
     """They hold no lock: nobody knows whether their owner lives, in which container ever."""
     for name in ("1-young", "999999999-old"):
