@@ -159,7 +159,7 @@ fn open_to_others(real: &Path) -> Option<&Path> {
         // Of a directory like /tmp everyone owns what he put there.
         let is_safe = data.is_dir()
             && data.mode() & STICKY != 0
-            && below.map_or(true, |uid| uid == 0 || uid == user);
+            && below.is_none_or(|uid| uid == 0 || uid == user);
         data.mode() & OTHERS != 0 && !is_safe
     })
 }

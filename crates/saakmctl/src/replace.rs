@@ -112,7 +112,7 @@ fn finish(
 fn was_replaced(after: &[Policy], old: &Policy) -> bool {
     match after.iter().find(|policy| policy.id == old.id) {
         Some(policy) => {
-            policy.is_ejected() && policy.exit.as_ref().map_or(true, Exit::is_replacement)
+            policy.is_ejected() && policy.exit.as_ref().is_none_or(Exit::is_replacement)
         }
         None => true,
     }

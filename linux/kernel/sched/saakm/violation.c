@@ -50,7 +50,7 @@ static void saakm_report(enum saakm_exit_kind kind, const struct saakm_policy *p
 }
 
 void saakm_veject(struct saakm_policy *policy, enum saakm_exit_kind kind,
-			 const struct task_struct *p, struct va_format *vaf)
+		  const struct task_struct *p, struct va_format *vaf)
 {
 	struct saakm_exit *exit = &policy->exit;
 	char *c;
