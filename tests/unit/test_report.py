@@ -272,3 +272,33 @@ def test_other_files_are_refused(tmp_path):
     for path in (tmp_path / "x.json", tmp_path / "none.json", tmp_path):
         with pytest.raises(SaakmError, match="has no results"):
             inputs.read([path])
+
+
+def test_the_readme_s_picture_is_what_its_command_draws(tmp_path):
+    command = re.search(
+        r"saakm report \S+ --op \S+ --picture (\S+)`", (paths.REPO / "README.md").read_text()
+    )
+    source, _, ops, _, there = command[0].strip("`").split()[2:]
+    drawn = saakm_report(tmp_path, paths.REPO / source, "--op", ops, "--picture", "new/drawn.svg")
+    assert drawn.read_text() == (paths.REPO / there).read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--op", "pipe"], "--op goes with --picture"),
+        (["--picture", "x.svg", "--op", "pipe,swim"], "no cost of 'swim'"),
+        (["--picture", "x.svg", "--base", "fifo"], "--picture makes no report"),
+        (["--picture", "x.doc"], "x.doc"),
+    ],
+)
+def test_pictures_that_cannot_be_are_refused(costs, tmp_path, options, why):
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", "report", str(costs), *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )
+    assert done.returncode == 1 and why in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())

@@ -17,6 +17,7 @@ from ..lab.cost.conduct import Course
 from ..model.cost import Row
 from ..model.experiment import Cost
 from ..model.schema import plain
+from ..view import plot
 from . import cost_options as options
 from .cost_options import Output
 from .words import words
@@ -47,6 +48,7 @@ def cost(
 ) -> None:
     """Count the executed instructions of scheduling operations, one boot a scheduler."""
     out = Output(json_rows, top, svg, png, markdown, flame)
+    plot.prepare(out.pictures)
     spec = Cost(
         op=words(op),
         schedulers=words(schedulers),

@@ -7,7 +7,11 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
+from ..lab.cost import bars
+from ..lab.cost.operations import OPERATIONS
 from ..lab.report import html_page, inputs, markdown_page
+from ..model.cost import Row
+from ..view import plot
 
 
 def report(
@@ -30,11 +34,24 @@ def report(
         Path | None,
         typer.Option("--notes", help="Markdown to stand below the title, with --markdown."),
     ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", help="Only draw costs as bars, into this file (.svg or .png)."),
+    ] = None,
+    op: Annotated[
+        str, typer.Option("--op", help="Operations for --picture.", show_default="all")
+    ] = "",
     title: Annotated[str, typer.Option("--title")] = "SaaKM: what schedulers cost and yield",
 ) -> None:
     """Make a report that needs no network: tables, plots, the machine, the commands to repeat it."""
     if notes and not as_markdown:
         raise SaakmError("--notes goes with --markdown", "they are Markdown", "add --markdown FILE")
+    if op and not picture:
+        raise SaakmError("--op goes with --picture", "a report shows all", "add --picture FILE")
+    if picture and (as_markdown or base):
+        raise SaakmError(
+            "--picture makes no report", "--markdown and --base belong to one", "leave them out"
+        )
     results = inputs.read(sources)
     if not (results.figures or results.cost_runs or results.profiles):
         raise SaakmError(
@@ -42,6 +59,11 @@ def report(
             "no run has succeeded in what was given",
             "saakm bench --out DIR, or saakm cost --json >FILE",
         )
+    if picture:
+        plot.prepare([picture])
+        bars.draw(_chosen(results.costs, op), [picture])
+        typer.echo(str(picture))
+        return
     base = base or results.base
     _check_base(base, results)
     if as_markdown:
@@ -61,3 +83,16 @@ def _check_base(base: str, results: inputs.Results) -> None:
             f"there are {', '.join(names)}",
             "--base NAME, or leave it out",
         )
+
+
+def _chosen(rows: list[Row], op: str) -> list[Row]:
+    wanted = op.split(",") if op else list(OPERATIONS)
+    chosen = [row for row in rows if row.operation in wanted]
+    there = {row.operation for row in chosen}
+    if missing := [name for name in wanted if op and name not in there]:
+        raise SaakmError(
+            f"no cost of '{missing[0]}' is in what was given",
+            f"there are {', '.join(dict.fromkeys(row.operation for row in rows)) or 'none'}",
+            "name one of them by --op, or a file of saakm cost --json that has it",
+        )
+    return chosen

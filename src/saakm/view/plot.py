@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..base.errors import SaakmError
+from ..base.files import make_output
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Okabe and Ito's, which the colour-blind can tell apart; black text stays readable on them.
 COLORS = ("#999999", "#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+_FORMATS = (".svg", ".png")
 
 
 def color(name: str, names: Sequence[str]) -> str:
@@ -48,6 +52,18 @@ def canvas(
 def without_frame(panel: "Axes", *sides: str) -> None:
     for side in sides:
         panel.spines[side].set_visible(False)
+
+
+def prepare(paths: Sequence[Path]) -> None:
+    """Refuses what save() could not write, before anybody measures for an hour."""
+    for path in paths:
+        if path.suffix not in _FORMATS:
+            raise SaakmError(
+                f"{path} names no kind of picture",
+                f"its end says which, and there are {', '.join(_FORMATS)}",
+                f"for instance {path.with_suffix('.svg')}",
+            )
+        make_output(path.parent)
 
 
 def save(figure: "Figure", paths: Sequence[Path]) -> None:
