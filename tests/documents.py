@@ -19,6 +19,7 @@ lines are from: ```c policies/fifo/fifo.c
 import re
 import shlex
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -65,7 +66,7 @@ class Block:
 
 def words(command: str) -> list[str]:
     """What the program is given, without where its output goes."""
-    return shlex.split(command.split(">")[0])[1:]
+    return list(takewhile(lambda word: not word.startswith(">"), shlex.split(command)))[1:]
 
 
 def _files(text: str) -> list[Path]:

@@ -17,8 +17,11 @@ from saakm.base.errors import GuestError
 from saakm.base.files import replacing
 from saakm.builder.kernel import Kernel, build_kernel
 from saakm.builder.modules import build_modules
+from saakm.vm.accel import choose_accel
 from saakm.vm.guest import Guest
+from saakm.vm.machine import DEFAULT_MEMORY, TCG, Machine
 from saakm.vm.patience import BUSY
+from saakm.vm.topology import parse_topology
 
 PROGRAMS = Path(__file__).parent / "programs"
 BUILT = paths.CACHE / "tests"
@@ -99,15 +102,17 @@ class Pool:
         begin = time.monotonic()
         # SAAKM_TEST_APPEND: what tests/mutate asks of the kernel it built, for every guest.
         more = os.environ.get("SAAKM_TEST_APPEND", "").split()
-        guest = Guest(
-            topology=shape.topology,
-            # Without it, a host that is busy at the wrong moment makes the kernel give up at boot.
-            append=("no_timer_check", *shape.append, *more),
+        kernel = self._kernels[shape.config]
+        machine = Machine(
+            topology=parse_topology(shape.topology),
+            memory=DEFAULT_MEMORY[shape.config],
+            accel=choose_accel("auto", kernel.vmlinux) if shape.threads else TCG,
             deterministic=not shape.threads,
             shift=0 if shape.threads else _SHIFT[shape.config],
-            kernel=self._kernels[shape.config],
-            patience=PATIENCE,
-        ).start()
+            # Without it, a host that is busy at the wrong moment makes the kernel give up at boot.
+            append=("no_timer_check", *shape.append, *more),
+        )
+        guest = Guest(kernel, machine, PATIENCE).start()
         self.boots += 1
         self.boot_seconds += time.monotonic() - begin
         return guest

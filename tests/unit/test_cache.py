@@ -20,7 +20,7 @@ from saakm.builder import kernel, modules, pinned, programs, source
 from saakm.builder.kernel import Kernel
 from saakm.commands import clean, run
 from saakm.vm import accel, exchange
-from saakm.vm.guest import Guest
+from saakm.vm.options import VmOptions
 from saakm.vm.qemu import Qemu
 
 REPO = Path(__file__).resolve().parents[2]
@@ -165,7 +165,7 @@ def test_hidden_is_what_the_guest_mounts_over():
 def test_no_guest_is_built_for_in_a_cache_that_it_will_not_see(monkeypatch, where):
     monkeypatch.setattr(paths, "CACHE", Path(where))
     with pytest.raises(SaakmError, match="no guest can boot from the cache"):
-        Guest()
+        VmOptions().check()
 
 
 def test_other_places_are_seen(tmp_path):

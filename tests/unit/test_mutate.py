@@ -169,7 +169,7 @@ def test_a_chosen_line_that_is_gone_is_named(tmp_path):
 
 def test_every_file_of_the_class_has_faults_but_those_without_functions():
     without = {name for name, text in kernel.sources().items() if not faults_of(name, text)}
-    assert without == {"build.c", "rq.h"}
+    assert without == {"build.c", "names.c", "rq.h"}
 
 
 # --- which tests see a fault ---

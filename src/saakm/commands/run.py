@@ -12,9 +12,9 @@ from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.procfs import parse_ejected
 from ..base.progress import meter
-from ..builder.modules import build_modules
 from ..builder.policies import find_policy, module_name
-from ..vm.exact import HOW_TO_ATTACH, run_exactly
+from ..builder.ready import build_all
+from ..vm.exact import HOW_TO_ATTACH, exactly, run_exactly
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
 
@@ -45,9 +45,12 @@ def refuse_hidden_program(command: list[str]) -> None:
 
 def boot(vm: VmOptions, policy: Path | None = None) -> Guest:
     """A running guest; builds first what is needed, the policy included."""
-    guest = Guest(**vm.guest_arguments())
-    if policy:
-        build_modules(guest.kernel, sources=[policy])
+    vm.check()
+    kernel = build_all(vm.config, policy)
+    return _start(Guest(kernel, vm.machine(kernel.vmlinux)))
+
+
+def _start(guest: Guest) -> Guest:
     with meter("booting"):
         return guest.start()
 
@@ -99,9 +102,15 @@ def run(
     """
     source = check_policy(policy)
     if exact:
-        raise typer.Exit(run_exactly(vm, source, command, gdb))
-    refuse_hidden_program(command)
-    with boot(vm, source) as guest:
+        vm = exactly(vm)
+    else:
+        refuse_hidden_program(command)
+    vm.check()
+    kernel = build_all(vm.config, source)
+    machine = vm.machine(kernel.vmlinux)
+    if exact:
+        raise typer.Exit(run_exactly(kernel, machine, source, command, vm.timeout, gdb))
+    with _start(Guest(kernel, machine)) as guest:
         if gdb:
             guest.wait_for_debugger()
             print(HOW_TO_ATTACH, file=sys.stderr)

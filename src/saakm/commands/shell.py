@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
-from ..builder.modules import build_modules, module_file
+from ..builder.modules import module_file
+from ..builder.ready import build_all
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_machine_options
 from .run import check_policy
@@ -27,10 +28,10 @@ def shell(
         raise SaakmError(
             "there is no terminal", "saakm shell is interactive", "saakm run POLICY -- COMMAND"
         )
-    guest = Guest(**vm.guest_arguments())
+    vm.check()
+    kernel = build_all(vm.config, source)
     start = ""
     if source:
-        build_modules(guest.kernel, sources=[source])
-        module = shlex.quote(str(module_file(guest.kernel, source)))
+        module = shlex.quote(str(module_file(kernel, source)))
         start = f"insmod {module} && cat /proc/saakm/policies"
-    guest.interact(start)
+    Guest(kernel, vm.machine(kernel.vmlinux)).interact(start)

@@ -10,23 +10,23 @@ import shlex
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from ..base.errors import GuestDied, SaakmError
 from ..base.procfs import parse_ejected
 from ..base.progress import meter
-from ..builder.kernel import build_kernel
-from ..builder.modules import build_modules, build_saakmctl
+from ..builder.kernel import Kernel
+from ..builder.modules import build_saakmctl, module_file
 from ..builder.policies import module_name
 from . import appliance, qmp
 from .appliance import Appliance
 from .command import COUNTED_CLOCK
 from .exchange import drop_exchange, new_exchange
-from .machine import DEFAULT_MEMORY, Machine
+from .machine import Machine
 from .options import VmOptions
 from .running import announce, hold
 from .symbolize import symbolize
-from .topology import parse_topology
 
 HOW_TO_ATTACH = (
     "saakm: the guest stands still; in another window:\n"
@@ -49,14 +49,32 @@ poweroff -f
 """
 
 
-def run_exactly(vm: VmOptions, policy: Path | None, command: list[str], gdb: bool) -> int:
-    """The command's exit status, or 1 if its policy was ejected."""
-    _refuse_what_is_decided(vm)
-    kernel = build_kernel(vm.config)
+def exactly(vm: VmOptions) -> VmOptions:
+    """The options of a machine whose runs repeat; refuses those that such a machine decides."""
+    given = [f"--accel {vm.accel}"] if vm.accel != "auto" else []
+    given += ["--deterministic"] if vm.deterministic else []
+    if given:
+        raise SaakmError(
+            f"--exact and {' and '.join(given)} exclude each other",
+            "an exact run is always emulated, and its time is always counted in instructions",
+            f"leave out {' and '.join(given)}, or --exact",
+        )
+    return replace(vm, deterministic=True)
+
+
+def run_exactly(
+    kernel: Kernel,
+    machine: Machine,
+    policy: Path | None,
+    command: list[str],
+    timeout: float,
+    gdb: bool,
+) -> int:
+    """The command's exit status, or 1 if its policy was ejected. The machine is exactly()'s."""
     files = {"bin/busybox": Path("/bin/busybox"), **_program(command[0])}
     words, load = ["/bin/" + Path(command[0]).name, *command[1:]], ""
     if policy:
-        [module] = build_modules(kernel, sources=[policy])
+        module = module_file(kernel, policy)
         files |= {"policy.ko": module, **_at("bin/saakmctl", build_saakmctl())}
         load = "insmod /policy.ko\n"
         words = ["saakmctl", "exec", module_name(policy), "--", *words]
@@ -69,35 +87,13 @@ def run_exactly(vm: VmOptions, policy: Path | None, command: list[str], gdb: boo
             init.flush()
             Path(init.name).chmod(0o755)
             arguments = (*COUNTED_CLOCK, "oops=panic")
-            guest = Appliance(kernel.vmlinux, Path(init.name), files, arguments, _machine(vm))
-            return _run(guest, exchange, vm.timeout, gdb)
+            guest = Appliance(kernel.vmlinux, Path(init.name), files, arguments, machine)
+            return _run(guest, exchange, timeout, gdb)
     except GuestDied as error:
         error.tail = symbolize(error.tail, kernel, {module_name(policy): module} if policy else {})
         raise
     finally:
         drop_exchange(exchange)
-
-
-def _refuse_what_is_decided(vm: VmOptions) -> None:
-    given = [f"--accel {vm.accel}"] if vm.accel != "auto" else []
-    given += ["--deterministic"] if vm.deterministic else []
-    if given:
-        raise SaakmError(
-            f"--exact and {' and '.join(given)} exclude each other",
-            "an exact run is always emulated, and its time is always counted in instructions",
-            f"leave out {' and '.join(given)}, or --exact",
-        )
-
-
-def _machine(vm: VmOptions) -> Machine:
-    shape = parse_topology(vm.guest_arguments().get("topology", "1s4c"))
-    return Machine(
-        shape,
-        vm.memory or DEFAULT_MEMORY[vm.config],
-        deterministic=True,
-        seed=vm.seed,
-        append=tuple(vm.append or []),
-    )
 
 
 def _run(guest: Appliance, exchange: Path, timeout: float, gdb: bool) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A guest: the kernel that we built, booted on the host's own files.
 
-    with Guest(config="debug", topology="2s2c2t") as guest:
+    with Guest(kernel, Machine(parse_topology("2s2c2t"))) as guest:
         result = guest.run("cat /proc/saakm/policies")
 
 The host writes a command to a file in a directory shared with the guest and
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TextIO
@@ -28,20 +28,16 @@ from typing import Self, TextIO
 from ..base import cache, paths
 from ..base.errors import GuestDied, GuestHung, QemuFault, SaakmError
 from ..base.process import tail
-from ..builder import kconfig
-from ..builder.kernel import Kernel, build_kernel
-from ..builder.modules import build_modules, build_saakmctl, module_file
-from .accel import check_accel, choose_accel
+from ..builder.kernel import Kernel
+from ..builder.modules import module_file
 from .command import host_command, package_in_guest
 from .exchange import drop_exchange, new_exchange
-from .machine import DEFAULT_MEMORY, TCG, Machine
+from .machine import TCG, Machine
 from .patience import Patience
-from .qemu import find_qemu
 from .qmp import tell
 from .running import announce, hold, is_held
 from .splats import find_splats, last_words
 from .symbolize import symbolize
-from .topology import megabytes, parse_topology
 
 DEFAULT_TIMEOUT = 60.0
 # How much slower than the base kernel under plain TCG, generously: for deadlines.
@@ -86,41 +82,9 @@ class Result:
 class Guest:
     """One boot. Use it in a `with` statement: the guest ends with the block."""
 
-    def __init__(
-        self,
-        config: str = "base",
-        topology: str = "1s4c",
-        memory: str | None = None,
-        append: Sequence[str] = (),
-        deterministic: bool = False,
-        shift: int = 0,
-        accel: str = "auto",
-        seed: int = 1,
-        kernel: Kernel | None = None,
-        patches_code: bool = False,
-        patience: float = 1.0,
-    ):
-        """`kernel`: one that is built already; else the `config` kernel and all modules are built.
-
-        `patches_code`: see choose_accel(). `shift`: see Machine. `patience`: of timeouts of commands; a boot's is BUSY.
-        """
-        # What can be refused at once is refused before a kernel is built for minutes.
-        cache.refuse_hidden()
-        find_qemu(may_fetch=False)
-        shape = parse_topology(topology)
-        kconfig.fragments(config)
-        check_accel(accel)
-        megabytes(memory or "1G")
-        self.kernel = kernel or _build_all(config)
-        self.machine = Machine(
-            topology=shape,
-            memory=memory or DEFAULT_MEMORY[self.kernel.config],
-            accel=TCG if deterministic else choose_accel(accel, self.kernel.vmlinux, patches_code),
-            deterministic=deterministic,
-            shift=shift,
-            seed=seed,
-            append=tuple(append),
-        )
+    def __init__(self, kernel: Kernel, machine: Machine, patience: float = 1.0):
+        """`patience`: of timeouts of commands; a boot's is BUSY."""
+        self.kernel, self.machine = kernel, machine
         self.boot_seconds = 0.0
         self._patience = patience
         self._qemu: subprocess.Popen[bytes] | None = None
@@ -426,13 +390,6 @@ class _Copier:
         self._at += len(new)
         self._stream.buffer.write(new)
         self._stream.flush()
-
-
-def _build_all(config: str) -> Kernel:
-    kernel = build_kernel(config)
-    build_modules(kernel)
-    build_saakmctl()
-    return kernel
 
 
 def _short(command: str) -> str:

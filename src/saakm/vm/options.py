@@ -5,13 +5,21 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..base import cache
 from ..base.errors import SaakmError
+from ..builder import kconfig
+from .accel import check_accel, choose_accel
+from .machine import DEFAULT_MEMORY, TCG, Machine
+from .qemu import find_qemu
+from .topology import megabytes, parse_topology
 
 _PANEL = "Machine"
+_USUAL = "1s4c"
 
 
 def _option(*names: str, help: str, **more: Any) -> Any:
@@ -69,25 +77,37 @@ class VmOptions:
         ),
     ] = 300.0
 
-    def guest_arguments(self) -> dict[str, Any]:
-        """For Guest(...)."""
+    def check(self) -> None:
+        """Refuses what can be refused at once, before a kernel is built for minutes."""
+        cache.refuse_hidden()
+        find_qemu(may_fetch=False)
         if self.cpus is not None and self.topology is not None:
             raise SaakmError(
                 "--cpus and --topology exclude each other",
                 f"--topology {self.topology} already says how many CPUs there are",
                 "leave out one of them",
             )
-        arguments = {
-            "config": self.config,
-            "memory": self.memory,
-            "append": self.append or (),
-            "deterministic": self.deterministic,
-            "accel": self.accel,
-            "seed": self.seed,
-        }
-        if self.cpus is not None or self.topology is not None:
-            arguments["topology"] = self.topology or f"1s{self.cpus}c"
-        return arguments
+        parse_topology(self.shape)
+        kconfig.fragments(self.config)
+        check_accel(self.accel)
+        megabytes(self.memory or "1G")
+
+    @property
+    def shape(self) -> str:
+        """The topology's name."""
+        return self.topology or (_USUAL if self.cpus is None else f"1s{self.cpus}c")
+
+    def machine(self, vmlinux: Path, patches_code: bool = False) -> Machine:
+        """For this kernel. `patches_code`: see choose_accel()."""
+        counted = self.deterministic
+        return Machine(
+            topology=parse_topology(self.shape),
+            memory=self.memory or DEFAULT_MEMORY[self.config],
+            accel=TCG if counted else choose_accel(self.accel, vmlinux, patches_code),
+            deterministic=counted,
+            seed=self.seed,
+            append=tuple(self.append or ()),
+        )
 
 
 def with_vm_options(command: Callable[..., Any]) -> Callable[..., Any]:

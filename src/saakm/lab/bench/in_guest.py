@@ -5,9 +5,9 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from ...base import cache
 from ...base.procfs import parse_ejected
 from ...builder.kernel import Kernel, build_kernel
 from ...builder.modules import build_modules, build_saakmctl
@@ -22,7 +22,6 @@ from .schedulers import hash_of
 from .script import TRACE
 
 _EJECTED = "cat /proc/saakm/ejected 2>/dev/null"
-_USUAL_TOPOLOGY = "1s4c"
 
 
 class InGuest:
@@ -33,7 +32,7 @@ class InGuest:
 
     def __init__(self, vm: VmOptions, policies: Mapping[str, Path | None], patches_code: bool):
         """`patches_code`: sched_ext will come and go while the CPUs are busy."""
-        cache.refuse_hidden()
+        vm.check()
         self.built = _build(vm.config)
         self.kernel = hash_of(self.built.vmlinux)
         self._vm, self._patches_code = vm, patches_code
@@ -45,7 +44,6 @@ class InGuest:
         self._modules = [str(shutil.copy(module, copies)) for module in built]
         self._memory = vm.memory
         self._guest: Guest | None = None
-        self._new()  # refuses what cannot be booted, before anything is installed
 
     def need(self, memory: str) -> None:
         """For the next boot; what the user asked for goes first."""
@@ -59,7 +57,7 @@ class InGuest:
             on="guest",
             cpus=shape.topology.cpus,
             accel=shape.accel,
-            topology=self._vm.guest_arguments().get("topology", _USUAL_TOPOLOGY),
+            topology=self._vm.shape,
             memory=shape.memory,
             deterministic=shape.deterministic,
             append=shape.append,
@@ -108,8 +106,8 @@ class InGuest:
         return self._guest
 
     def _new(self) -> Guest:
-        arguments = self._vm.guest_arguments() | {"memory": self._memory}
-        return Guest(**arguments, kernel=self.built, patches_code=self._patches_code)
+        vm = replace(self._vm, memory=self._memory)
+        return Guest(self.built, vm.machine(self.built.vmlinux, self._patches_code))
 
 
 def _build(config: str) -> Kernel:
