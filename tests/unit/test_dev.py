@@ -239,8 +239,8 @@ def test_what_is_told_in_the_end(source, snapshot):
     assert story.add_sample(ended) and not story.add_sample(ended)
     lines = story.summary()
     assert "2 saves: 1 took over, 1 did not compile; longest pause 2.00 ms" in lines[0]
-    assert lines[1].startswith("version 1: 1 rounds of the workload, 2.50 s each")
-    assert lines[2] == "version 2: 1 rounds of the workload, 4.00 s each (4.00 to 4.00), 1 failed"
+    assert lines[1].startswith("version 1: 1 round of the workload, 2.50 s each")
+    assert lines[2] == "version 2: 1 round of the workload, 4.00 s each (4.00 to 4.00), 1 failed"
     assert lines[3] == "ejected: stall in none: x waited"
 
 

@@ -5,6 +5,7 @@ import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
+from ..view.text import counted
 from .loop import Update
 from .sample import Snapshot
 
@@ -66,7 +67,7 @@ class Story:
             self.longest_pause_ns
         )
         lines = [
-            f"{seconds:.0f} s, {sum(self.outcomes.values())} saves"
+            f"{seconds:.0f} s, {counted(sum(self.outcomes.values()), 'save')}"
             + (f": {saves}{pause}" if saves else "")
         ]
         lines += [line for number, one in self.versions.items() if (line := _tell(number, one))]
@@ -78,7 +79,7 @@ def _tell(number: int, version: Version) -> str:
     done, failed = len(version.rounds), version.failed
     if not done and not failed:
         return ""
-    words = f"version {number}: {done} rounds of the workload"
+    words = f"version {number}: {counted(done, 'round')} of the workload"
     if done:
         mean = sum(version.rounds) / done
         words += f", {mean:.2f} s each ({min(version.rounds):.2f} to {max(version.rounds):.2f})"
