@@ -16,6 +16,10 @@
  *       newly_idle, and must stay so, and on in balancing_select.
  *   [S] process context, may sleep.
  *
+ * What stands between "private:" and "public:", in a struct or in a header, is
+ * the class's own: policies do not use it. Everything else is described in
+ * kernel-doc.
+ *
  * Overview and life of a thread: Documentation/scheduler/saakm.rst
  */
 #ifndef _LINUX_SAAKM_H
@@ -25,7 +29,7 @@
 #include <linux/llist.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
-#include <linux/rbtree.h>
+#include <linux/saakm_runqueue.h>
 #include <linux/saakm_types.h>
 #include <linux/sched.h>
 #include <linux/seq_buf.h>
@@ -367,7 +371,7 @@ enum saakm_reaction {
 	SAAKM_REACT_PANIC,
 };
 
-/* Of struct saakm_policy: the end of a policy, see eject.c. */
+/* private: of struct saakm_policy: the end of a policy, see eject.c */
 struct saakm_exit {
 	atomic_t		claimed;
 	enum saakm_exit_kind	kind;
@@ -384,6 +388,8 @@ struct saakm_exit {
 	struct work_struct	work;		/* the rest, in process context */
 };
 
+/* public: */
+
 /**
  * enum saakm_policy_flags - properties of a policy
  * @SAAKM_POLICY_PRIVILEGED: joining it takes CAP_SYS_NICE
@@ -398,12 +404,14 @@ enum saakm_policy_flags {
  * @routines: its handlers
  * @owner: THIS_MODULE
  * @data: for the policy's own use
- * @task_size: bytes of data per thread, allocated and freed by the class
+ * @task_size: bytes of data per thread, allocated and freed by the class; two
+ *	pages at the most; 0: none
  * @balance_interval_ms: between two @balancing_select of a core; 0: never
  * @priority: policies are asked in falling priority, then in order of loading
  * @flags: enum saakm_policy_flags
  * @timeout_ms: a thread that is READY for longer without running is a stall,
- *	time apart in which others held every CPU that it may use; 0: 30 s
+ *	time apart in which others held every CPU that it may use; 0: 30 s;
+ *	%SAAKM_NO_TIMEOUT: the watchdog leaves the policy alone
  * @reaction: what happens when it is at fault
  * @replaces: name of the policy whose threads it takes when it is loaded, or NULL
  * @id: what sched_attr.sched_saakm_policy selects; set by saakm_add_policy()
@@ -443,7 +451,12 @@ struct saakm_policy {
 	struct saakm_exit	exit;
 };
 
-/* Value of &saakm_policy.timeout_ms: the watchdog leaves the policy alone. */
+/**
+ * SAAKM_NO_TIMEOUT - the watchdog leaves the policy alone
+ *
+ * Value of &saakm_policy.timeout_ms, for policies in which a thread may wait for
+ * ever without being forgotten. Nobody notices then if one is.
+ */
 #define SAAKM_NO_TIMEOUT	UINT_MAX
 
 /**
@@ -491,6 +504,21 @@ __printf(4, 5)
 void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 		 const struct task_struct *p, const char *fmt, ...);
 
+/**
+ * saakm_set_options() - let whoever loads a policy overrule its author
+ * @policy: not added yet
+ * @replaces: name of the policy whose threads it takes, or NULL
+ * @timeout_ms: the watchdog's limit in ms; 0: no watchdog; negative: as it is
+ * @on_violation: "default", "warn", "eject" or "panic"; NULL: as it is
+ *
+ * For modules with a module_init() of their own, before saakm_add_policy();
+ * module_saakm_policy() calls it. Sets @replaces, @timeout_ms and @reaction of
+ * the policy. Called later, it changes nothing.
+ *
+ * Context: [S].
+ * Return: 0, or -EINVAL for another @on_violation; the sentence is in
+ * /sys/kernel/saakm/last_error.
+ */
 int saakm_set_options(struct saakm_policy *policy, const char *replaces, int timeout_ms,
 		      const char *on_violation);
 
@@ -498,9 +526,11 @@ int saakm_set_options(struct saakm_policy *policy, const char *replaces, int tim
  * module_saakm_policy() - a module that does nothing but hold one policy
  * @__policy: a struct saakm_policy
  *
+ * Defines module_init() and module_exit(), which add and remove the policy.
  * Whoever loads it may overrule the author by the module's parameters:
  * timeout_ms, with 0 for no watchdog, and on_violation. With replaces=NAME the
- * policy takes over all threads of NAME.
+ * policy takes over all threads of NAME. At file scope, once in a module. A
+ * module that has more to set up calls saakm_add_policy() itself.
  */
 #define module_saakm_policy(__policy)					\
 	static char *__policy##_replaces;				\
@@ -525,6 +555,19 @@ int saakm_set_options(struct saakm_policy *policy, const char *replaces, int tim
 	module_exit(__policy##_module_exit)
 
 /**
+ * DOC: Promises
+ *
+ * A policy may say in its module what it promises to its threads::
+ *
+ *	MODULE_INFO(saakm_promises, "no-starvation, fairness");
+ *
+ * There are ``work-conservation``, ``no-starvation``, ``fairness`` and
+ * ``weights``. ``saakm check`` holds the policy to those that it names, and
+ * refuses other words; ``saakm check --list`` says what each means. The kernel
+ * does not read them. Default: none.
+ */
+
+/**
  * saakm_change_state() - move a thread to another state
  * @task: a thread of the calling policy
  * @next_state: READY from ``*_place``, requeue; READY_TICK from tick, BLOCKED
@@ -533,14 +576,25 @@ int saakm_set_options(struct saakm_policy *policy, const char *replaces, int tim
  * @next_rq: for READY a runqueue of that CPU, otherwise NULL
  *
  * The only way. Links and unlinks the thread; checks transition, CPU, runqueue
- * and lock. A wrong call changes nothing and is reported.
+ * and lock. A wrong call changes nothing and is a fault
+ * (SAAKM_EXIT_WRONG_TRANSITION).
  *
- * Context: [R] of @task's CPU.
+ * Context: [R], in a handler that is called about @task.
  * Return: 0, or -EINVAL for a wrong call.
  */
 int saakm_change_state(struct task_struct *task, enum saakm_state next_state,
 		       int next_cpu, struct saakm_rq *next_rq);
 
+/**
+ * change_state() - short for saakm_change_state()
+ * @task: as there
+ * @next_state: as there
+ * @next_cpu: as there
+ * @next_rq: as there
+ *
+ * Context: [R], in a handler that is called about @task.
+ * Return: as there.
+ */
 static inline int change_state(struct task_struct *task,
 			       enum saakm_state next_state, int next_cpu,
 			       struct saakm_rq *next_rq)
@@ -548,127 +602,15 @@ static inline int change_state(struct task_struct *task,
 	return saakm_change_state(task, next_state, next_cpu, next_rq);
 }
 
-/* Runqueues */
-
-/**
- * enum saakm_rq_type - how a runqueue keeps its threads
- * @SAAKM_RQ_FIFO: in order of arrival; O(1)
- * @SAAKM_RQ_LIST: by the order function, insertion O(n) from the tail
- * @SAAKM_RQ_RBTREE: by the order function, insertion O(log n)
- */
-enum saakm_rq_type {
-	SAAKM_RQ_FIFO,
-	SAAKM_RQ_LIST,
-	SAAKM_RQ_RBTREE,
-};
-
-/**
- * typedef saakm_order_fn - negative if @a goes before @b, positive if after
- *
- * Zero: in order of arrival. May only depend on what does not change while a
- * thread is queued (nice value and parameter may: the class re-sorts).
- */
-typedef int (*saakm_order_fn)(const struct task_struct *a,
-			      const struct task_struct *b);
-
-/**
- * struct saakm_rq - a runqueue of one CPU; a CPU may have several
- * @nr_tasks: threads in it. May be read without lock, as a hint.
- */
-struct saakm_rq {
-	unsigned int		nr_tasks;
-	/* private: */
-	int			cpu;
-	struct saakm_policy	*owner;
-	enum saakm_rq_type	type;
-	union {
-		struct list_head	head;
-		struct rb_root_cached	root;
-	};
-	saakm_order_fn		order;
-};
-
-/**
- * saakm_runqueue_init() - set up an empty runqueue
- * @rq: the runqueue
- * @cpu: CPU that it belongs to
- * @type: see enum saakm_rq_type
- * @order: needed for LIST and RBTREE, NULL for FIFO
- *
- * The queue belongs to the policy that calls this in a handler, init among them;
- * without one, to the first that inserts a thread. Only its threads can be in it.
- *
- * Return: 0 or -EINVAL.
- */
-int saakm_runqueue_init(struct saakm_rq *rq, int cpu, enum saakm_rq_type type,
-			saakm_order_fn order);
-
-/**
- * saakm_runqueues_init() - set up a runqueue on each CPU
- * @rqs: per-CPU runqueue, or one in per-CPU data
- * @type: see enum saakm_rq_type
- * @order: needed for LIST and RBTREE, NULL for FIFO
- *
- * Return: 0 or -EINVAL.
- */
-static inline int saakm_runqueues_init(struct saakm_rq __percpu *rqs, enum saakm_rq_type type,
-				       saakm_order_fn order)
-{
-	int cpu, ret = 0;
-
-	for_each_possible_cpu(cpu)
-		ret = ret ?: saakm_runqueue_init(per_cpu_ptr(rqs, cpu), cpu, type, order);
-	return ret;
-}
-
-/**
- * saakm_rq_first() - the thread that is first in order, or NULL
- * @rq: a runqueue
- *
- * Context: [R] of the queue's CPU.
- */
-static inline struct task_struct *saakm_rq_first(struct saakm_rq *rq)
-{
-	struct rb_node *rb;
-
-	if (rq->type != SAAKM_RQ_RBTREE)
-		return list_first_entry_or_null(&rq->head, struct task_struct,
-						saakm.node.list);
-	rb = rb_first_cached(&rq->root);
-	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
-}
-
-/**
- * saakm_rq_next() - the thread after @task in its runqueue, or NULL
- * @rq: the runqueue
- * @task: a thread in it
- *
- * Context: [R] of the queue's CPU.
- */
-static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
-						struct task_struct *task)
-{
-	struct rb_node *rb;
-
-	if (rq->type != SAAKM_RQ_RBTREE)
-		return list_is_last(&task->saakm.node.list, &rq->head) ? NULL :
-			list_next_entry(task, saakm.node.list);
-	rb = rb_next(&task->saakm.node.rb);
-	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
-}
-
-/* Walk a runqueue in order. The walk must not change it. */
-#define saakm_for_each_task(task, rq)					\
-	for (task = saakm_rq_first(rq); task; task = saakm_rq_next(rq, task))
-
 /* Threads */
 
 /**
  * saakm_task_state() - where the thread stands
  * @task: a thread of the policy
  *
- * Return: its state, exact in [R] events about it; elsewhere it may change at
- * any time.
+ * Context: any.
+ * Return: its state; exact with the lock of its runqueue, as in [R] events about
+ * it; elsewhere it may change at any time.
  */
 static inline enum saakm_state saakm_task_state(const struct task_struct *task)
 {
@@ -677,9 +619,13 @@ static inline enum saakm_state saakm_task_state(const struct task_struct *task)
 
 /**
  * saakm_task_data() - the policy's own data of a thread
- * @task: a thread of the policy
+ * @task: a thread of the policy; of another it would be the other's data
  *
- * Return: what &process_event.data has in events about it.
+ * Context: events about the thread; elsewhere the lock of its runqueue, as for
+ * threads in a queue of @core in any [R] handler. The data are freed when the
+ * thread leaves the policy.
+ * Return: what &process_event.data has in events about it: zeroed when the
+ * thread joined; NULL if &saakm_policy.task_size is 0.
  */
 static inline void *saakm_task_data(const struct task_struct *task)
 {
@@ -690,7 +636,11 @@ static inline void *saakm_task_data(const struct task_struct *task)
  * saakm_task_param() - what the thread was given for its policy
  * @task: a thread of the policy
  *
- * Return: sched_attr.sched_saakm_param, which children inherit.
+ * What it means is for the policy to say: see @checkparam_attr of &struct
+ * saakm_module_routines.
+ *
+ * Context: any; exact with the lock of its runqueue.
+ * Return: sched_attr.sched_saakm_param, which children inherit. Default: 0.
  */
 static inline u32 saakm_task_param(const struct task_struct *task)
 {
@@ -701,6 +651,7 @@ static inline u32 saakm_task_param(const struct task_struct *task)
  * saakm_task_flags() - the circumstances of an event
  * @task: a thread of the policy
  *
+ * Context: [R] events about it, @wakeup_preempt among them.
  * Return: &enum saakm_event_flags of the event about the thread, or of how it
  * came here, and bits of the class's own: test for single flags. What is asked
  * in execve() has its flags in &process_event.flags only.
@@ -714,8 +665,11 @@ static inline unsigned int saakm_task_flags(const struct task_struct *task)
  * saakm_task_runtime_ns() - CPU time that the thread has used
  * @task: any thread
  *
- * Return: ns; exact in [R] events about it, but for getparam_attr: there as of
- * the last tick.
+ * Note it in @running: the difference is the length of the turn.
+ *
+ * Context: any.
+ * Return: ns of CPU time, of all classes that the thread has been in; exact in
+ * [R] events about it, but for getparam_attr: there as of the last tick.
  */
 static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
 {
@@ -726,7 +680,10 @@ static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
  * saakm_task_weight() - the thread's weight by its nice value
  * @task: any thread
  *
- * Return: as in the fair class: 1024 for nice 0.
+ * Context: any; exact with the lock of its runqueue. @attr_changed tells of a
+ * change.
+ * Return: as in the fair class: 1024 for nice 0, from 15 for nice 19 to 88761
+ * for nice -20; never 0.
  */
 unsigned int saakm_task_weight(const struct task_struct *task);
 
@@ -734,6 +691,10 @@ unsigned int saakm_task_weight(const struct task_struct *task);
  * saakm_curr() - the running thread, unless it shall make way
  * @core: argument of @schedule
  *
+ * ``saakm_curr(core) ?: saakm_rq_first(queue)`` lets a thread run until it
+ * blocks, yields, or @tick says enough.
+ *
+ * Context: @schedule only.
  * Return: core->curr, or NULL if it has yielded or is SAAKM_READY_TICK.
  */
 static inline struct task_struct *saakm_curr(const struct core_event *core)
@@ -750,7 +711,9 @@ static inline struct task_struct *saakm_curr(const struct core_event *core)
 
 /**
  * saakm_preempt() - ask for an election on the core of the current event
- * @core: the core; nothing happens if a higher class has it
+ * @core: argument of the handler; nothing happens if a higher class has it
+ *
+ * For another core, or without its lock: saakm_kick().
  *
  * Context: [R] of that core.
  */
@@ -770,49 +733,12 @@ void saakm_kick(int cpu);
 
 /**
  * saakm_cpu_idle() - does the core have nothing to do?
- * @cpu: the core
+ * @cpu: the core, one that is possible
  *
  * Context: any. A hint: it may change at any time.
+ * Return: true if its idle thread runs and nothing waits.
  */
 bool saakm_cpu_idle(int cpu);
-
-/* Balancing */
-
-/**
- * saakm_move_task() - move a READY thread to another core
- * @task: a thread of the calling policy; the caller holds a reference or is in
- *	an RCU section
- * @cpu: its new core
- * @rq: a runqueue of that core and policy
- *
- * Takes the locks, walks READY -> MIGRATING -> READY, calls moved in between, and
- * preempts there if the policy wants so. The thread's wait goes on: its
- * watchdog is not reset.
- *
- * Context: [B], or process context. Called with a runqueue lock held (in an
- * [R] handler), it is refused and reported.
- * Return: 0; -EAGAIN if the thread is not READY now or already there, -EPERM
- * if it may not run there, -EINVAL for a foreign thread or runqueue, -EDEADLK as
- * above.
- */
-int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
-
-/**
- * saakm_steal() - pull threads from another core's runqueue
- * @from: the runqueue to take from, in its order; of another core
- * @cpu: the core to move to
- * @to: a runqueue of that core
- * @max: how many at the most
- * @wanted: which ones, called with both locks held; NULL: all
- *
- * Threads that may not run on @cpu are passed over; 32 are looked at, as in
- * fair, since two runqueue locks are held. Empty queues cost no lock.
- *
- * Context: as saakm_move_task().
- * Return: number of threads moved, or -EINVAL or -EDEADLK as above.
- */
-int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
-		unsigned int max, bool (*wanted)(struct task_struct *task));
 
 #include <linux/saakm_topology.h>
 

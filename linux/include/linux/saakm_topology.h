@@ -35,15 +35,28 @@ struct topology_level {
 	struct cpumask		cores;
 };
 
-/*
- * Nearest level of each CPU; NULL for a CPU that shares nothing. Built from the
- * scheduling domains and rebuilt with them. Read with RCU:
- *
- *	for_each_topology_level(level, cpu)
- *		for_each_cpu(other, &level->cores) ...
- */
+/* private: the nearest level of each CPU, or NULL */
 DECLARE_PER_CPU(struct topology_level __rcu *, topology_levels);
 
+/* public: */
+
+/**
+ * for_each_topology_level() - walk the levels around a CPU, from near to far
+ * @level: a struct topology_level pointer, the loop's variable
+ * @cpu: the CPU
+ *
+ * A CPU that shares nothing, as an isolated one, has no level. Levels are built
+ * from the scheduling domains and rebuilt with them: a pointer to one must not be
+ * kept, and what is in it not changed. The cores of a level include those of
+ * nearer ones::
+ *
+ *	for_each_topology_level(level, cpu)
+ *		for_each_cpu_wrap(other, &level->cores, cpu + 1)
+ *			...
+ *
+ * Context: [P], [R] or [B], or else between rcu_read_lock() and
+ * rcu_read_unlock().
+ */
 #define for_each_topology_level(level, cpu)				\
 	for (level = rcu_dereference_check(per_cpu(topology_levels, cpu), \
 					   !preemptible());		\
@@ -54,8 +67,11 @@ DECLARE_PER_CPU(struct topology_level __rcu *, topology_levels);
  * @task: the thread
  * @cpu: the CPU that it shall have, if possible
  *
+ * For the answer of @new_prepare and @unblock_prepare.
+ *
  * Context: any with preemption off.
- * Return: @cpu, or the next one that the thread may use and that is active.
+ * Return: @cpu, or the next one that the thread may use and that is active; @cpu
+ * if there is none.
  */
 static inline int saakm_usable_cpu(const struct task_struct *task, int cpu)
 {
@@ -68,24 +84,37 @@ static inline int saakm_usable_cpu(const struct task_struct *task, int cpu)
 	return cpu;
 }
 
+/**
+ * saakm_idle_for() - could a thread run on a CPU at once?
+ * @task: the thread
+ * @cpu: the CPU
+ *
+ * Context: any with preemption off. A hint: it may change at any time.
+ * Return: true if the thread may use @cpu, which is active and idle.
+ */
 static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
 {
 	return cpumask_test_cpu(cpu, task->cpus_ptr) && cpu_active(cpu) &&
 	       saakm_cpu_idle(cpu);
 }
 
-/* How many cores saakm_idle_cpu_near() looks at: each look is at another CPU's line. */
+/**
+ * SAAKM_IDLE_LOOKS - how many CPUs saakm_idle_cpu_near() looks at
+ *
+ * Each look reads a cache line of another CPU.
+ */
 #define SAAKM_IDLE_LOOKS	64
 
 /**
  * saakm_idle_cpu_near() - find an idle core for a thread
  * @task: the thread; only CPUs that it may use are considered
- * @cpu: start here, then go outward through topology_levels
+ * @cpu: start here, then go outward through its levels
  *
- * Looks at SAAKM_IDLE_LOOKS cores at the most.
+ * Looks at SAAKM_IDLE_LOOKS cores at the most. For the answer of @new_prepare and
+ * @unblock_prepare, which cannot be -1: ``event->prev_cpu`` then.
  *
- * Context: any with preemption off.
- * Return: an idle CPU or -1.
+ * Context: any with preemption off. A hint: it may change at any time.
+ * Return: an idle CPU that the thread may use, or -1.
  */
 static inline int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
 {

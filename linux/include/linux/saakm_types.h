@@ -65,7 +65,7 @@ struct process_event {
 };
 
 /*
- * Owned by kernel/sched/saakm/. Policies use the accessors of linux/saakm.h.
+ * private: owned by kernel/sched/saakm/. Policies use the accessors of linux/saakm.h.
  * Fields of the wakeup and switch path come first: they share cache lines.
  */
 struct saakm_task {
@@ -106,5 +106,7 @@ void print_saakm_info(const char *log_lvl);
 #else
 static inline void print_saakm_info(const char *log_lvl) { }
 #endif
+
+/* public: */
 
 #endif /* _LINUX_SAAKM_TYPES_H */

@@ -136,15 +136,6 @@ int saakm_validate(const struct saakm_policy *policy, struct saakm_policy **old)
 	return 0;
 }
 
-/**
- * saakm_set_options() - what the one who loads a policy may overrule
- * @policy: not added yet
- * @replaces: name of the policy to take the threads of, or NULL
- * @timeout_ms: negative to leave it, 0 for no watchdog
- * @on_violation: NULL to leave it, or "warn", "eject", "panic"
- *
- * Return: 0, or -EINVAL with the sentence in last_error.
- */
 int saakm_set_options(struct saakm_policy *policy, const char *replaces, int timeout_ms,
 		      const char *on_violation)
 {

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The runqueues of a policy, and moving threads between cores: a part of
+ * <linux/saakm.h>, which includes it. Contexts, [R] and the others, are
+ * explained there.
+ */
+#ifndef _LINUX_SAAKM_RUNQUEUE_H
+#define _LINUX_SAAKM_RUNQUEUE_H
+
+#include <linux/cpumask.h>
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/rbtree.h>
+#include <linux/saakm_types.h>
+#include <linux/sched.h>
+
+/**
+ * enum saakm_rq_type - how a runqueue keeps its threads
+ * @SAAKM_RQ_FIFO: in order of arrival; O(1)
+ * @SAAKM_RQ_LIST: by the order function, insertion O(n) from the tail
+ * @SAAKM_RQ_RBTREE: by the order function, insertion O(log n)
+ */
+enum saakm_rq_type {
+	SAAKM_RQ_FIFO,
+	SAAKM_RQ_LIST,
+	SAAKM_RQ_RBTREE,
+};
+
+/**
+ * typedef saakm_order_fn - which of two threads goes first
+ * @a: a thread of the policy
+ * @b: another one
+ *
+ * The order may only depend on what does not change while a thread is queued
+ * (nice value and parameter may: the class re-sorts). It must be consistent:
+ * with an order that changes its mind the queue is not sorted.
+ *
+ * Context: [R] of the queue's CPU.
+ * Return: negative if @a goes before @b, positive if after, zero for their order
+ * of arrival.
+ */
+typedef int (*saakm_order_fn)(const struct task_struct *a,
+			      const struct task_struct *b);
+
+/**
+ * struct saakm_rq - a runqueue of one CPU; a CPU may have several
+ * @nr_tasks: threads in it; to read only. Without the lock it is a hint, to be
+ *	read by READ_ONCE().
+ *
+ * A runqueue lies in the policy's own memory, mostly in per-CPU data, and is set
+ * up by saakm_runqueue_init(). The memory must last as long as threads are in it.
+ * A thread is in one runqueue at the most.
+ */
+struct saakm_rq {
+	unsigned int		nr_tasks;
+	/* private: */
+	int			cpu;
+	struct saakm_policy	*owner;
+	enum saakm_rq_type	type;
+	union {
+		struct list_head	head;
+		struct rb_root_cached	root;
+	};
+	saakm_order_fn		order;
+};
+
+/**
+ * saakm_runqueue_init() - set up an empty runqueue
+ * @rq: the runqueue
+ * @cpu: CPU that it belongs to
+ * @type: see enum saakm_rq_type
+ * @order: needed for LIST and RBTREE, NULL for FIFO
+ *
+ * The queue belongs to the policy that calls this in a handler, init among them;
+ * without one, to the first that inserts a thread. Only its threads can be in it.
+ * A queue with threads in it must not be set up again: it forgets them, which is
+ * a fault (SAAKM_EXIT_LOST_QUEUE).
+ *
+ * Context: any; it takes no lock. Most policies call it in @init of &struct
+ * saakm_module_routines.
+ * Return: 0; -EINVAL for another @type or @cpu, or an @order that is missing or
+ * not wanted.
+ */
+int saakm_runqueue_init(struct saakm_rq *rq, int cpu, enum saakm_rq_type type,
+			saakm_order_fn order);
+
+/**
+ * saakm_runqueues_init() - set up a runqueue on each CPU
+ * @rqs: per-CPU runqueue, or one in per-CPU data
+ * @type: see enum saakm_rq_type
+ * @order: needed for LIST and RBTREE, NULL for FIFO
+ *
+ * Context: as saakm_runqueue_init(), on all possible CPUs.
+ * Return: 0; -EINVAL as there.
+ */
+static inline int saakm_runqueues_init(struct saakm_rq __percpu *rqs, enum saakm_rq_type type,
+				       saakm_order_fn order)
+{
+	int cpu, ret = 0;
+
+	for_each_possible_cpu(cpu)
+		ret = ret ?: saakm_runqueue_init(per_cpu_ptr(rqs, cpu), cpu, type, order);
+	return ret;
+}
+
+/**
+ * saakm_rq_first() - the thread that is first in a runqueue
+ * @rq: the runqueue
+ *
+ * Context: [R] of the queue's CPU.
+ * Return: the first in order, or NULL if the queue is empty.
+ */
+static inline struct task_struct *saakm_rq_first(struct saakm_rq *rq)
+{
+	struct rb_node *rb;
+
+	if (rq->type != SAAKM_RQ_RBTREE)
+		return list_first_entry_or_null(&rq->head, struct task_struct,
+						saakm.node.list);
+	rb = rb_first_cached(&rq->root);
+	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
+}
+
+/**
+ * saakm_rq_next() - the thread that follows in a runqueue
+ * @rq: the runqueue
+ * @task: a thread in it; with any other one the result is undefined
+ *
+ * Context: [R] of the queue's CPU.
+ * Return: the thread after @task in order, or NULL if it is the last.
+ */
+static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
+						struct task_struct *task)
+{
+	struct rb_node *rb;
+
+	if (rq->type != SAAKM_RQ_RBTREE)
+		return list_is_last(&task->saakm.node.list, &rq->head) ? NULL :
+			list_next_entry(task, saakm.node.list);
+	rb = rb_next(&task->saakm.node.rb);
+	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
+}
+
+/**
+ * saakm_for_each_task() - walk a runqueue in order
+ * @task: a struct task_struct pointer, the loop's variable; NULL behind the end
+ * @rq: the runqueue
+ *
+ * The walk must not change the queue, and should end early: other CPUs wait for
+ * the lock.
+ *
+ * Context: [R] of the queue's CPU.
+ */
+#define saakm_for_each_task(task, rq)					\
+	for (task = saakm_rq_first(rq); task; task = saakm_rq_next(rq, task))
+
+/* Moving threads between them */
+
+/**
+ * saakm_move_task() - move a READY thread to another core
+ * @task: a thread of the calling policy; the caller holds a reference or is in
+ *	an RCU section
+ * @cpu: its new core
+ * @rq: a runqueue of that core and policy
+ *
+ * Takes the locks, walks READY -> MIGRATING -> READY, calls moved in between, and
+ * preempts there if the policy wants so. The thread's wait goes on: its
+ * watchdog is not reset.
+ *
+ * Context: [B], or process context. Called with a runqueue lock held (in an
+ * [R] handler), it is refused and reported.
+ * Return: 0; -EAGAIN if the thread is not READY now or already there, -EPERM
+ * if it may not run there, -EINVAL for a foreign thread or runqueue, -EDEADLK as
+ * above.
+ */
+int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
+
+/**
+ * saakm_steal() - pull threads from another core's runqueue
+ * @from: the runqueue to take from, in its order; of another core
+ * @cpu: the core to move to
+ * @to: a runqueue of that core
+ * @max: how many at the most
+ * @wanted: which ones, called with both locks held; NULL: all
+ *
+ * Threads that may not run on @cpu are passed over; 32 are looked at, as in
+ * fair, since two runqueue locks are held. Empty queues cost no lock.
+ *
+ * Context: as saakm_move_task().
+ * Return: number of threads moved, or -EINVAL or -EDEADLK as above.
+ */
+int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
+		unsigned int max, bool (*wanted)(struct task_struct *task));
+
+#endif /* _LINUX_SAAKM_RUNQUEUE_H */
