@@ -14,9 +14,9 @@ module_param(slice_us, uint, 0644);
 MODULE_PARM_DESC(slice_us, "credit of a sleeper; half of it is the lead that preempts");
 
 struct vtime_task {
-	u64 vtime_vt;		/* virtual time, ns at nice 0 */
-	u64 charged_ns;		/* CPU time that vtime_vt accounts for */
-	int cpu;		/* whose clock vtime_vt is relative to */
+	u64 runtime_vt;		/* virtual run time, ns at nice 0 */
+	u64 charged_ns;		/* CPU time that runtime_vt accounts for */
+	int cpu;		/* whose clock runtime_vt is relative to */
 };
 
 struct vtime_cpu {
@@ -35,8 +35,8 @@ static int vtime_order(const struct task_struct *a, const struct task_struct *b)
 {
 	struct vtime_task *ta = saakm_task_data(a), *tb = saakm_task_data(b);
 
-	return vtime_before(ta->vtime_vt, tb->vtime_vt) ? -1 :
-	       ta->vtime_vt != tb->vtime_vt;
+	return vtime_before(ta->runtime_vt, tb->runtime_vt) ? -1 :
+	       ta->runtime_vt != tb->runtime_vt;
 }
 
 static void vtime_charge(struct task_struct *task)
@@ -44,7 +44,7 @@ static void vtime_charge(struct task_struct *task)
 	struct vtime_task *t = saakm_task_data(task);
 	u64 now_ns = saakm_task_runtime_ns(task);
 
-	t->vtime_vt += div_u64((now_ns - t->charged_ns) * 1024, saakm_task_weight(task));
+	t->runtime_vt += div_u64((now_ns - t->charged_ns) * 1024, saakm_task_weight(task));
 	t->charged_ns = now_ns;
 }
 
@@ -70,7 +70,7 @@ static void vtime_new_place(struct saakm_policy *policy,
 {
 	struct vtime_task *t = event->data;
 
-	t->vtime_vt = per_cpu(vtime_cpus, core->id).clock_vt;
+	t->runtime_vt = per_cpu(vtime_cpus, core->id).clock_vt;
 	t->charged_ns = saakm_task_runtime_ns(event->task);
 	t->cpu = core->id;
 	vtime_insert(event->task, core);
@@ -84,11 +84,11 @@ static void vtime_unblock_place(struct saakm_policy *policy,
 	struct vtime_task *t = event->data;
 
 	if (t->cpu != core->id) {
-		t->vtime_vt += clock_vt - READ_ONCE(per_cpu(vtime_cpus, t->cpu).clock_vt);
+		t->runtime_vt += clock_vt - READ_ONCE(per_cpu(vtime_cpus, t->cpu).clock_vt);
 		t->cpu = core->id;
 	}
-	if (vtime_before(t->vtime_vt, clock_vt - vtime_slice_ns()))
-		t->vtime_vt = clock_vt - vtime_slice_ns();
+	if (vtime_before(t->runtime_vt, clock_vt - vtime_slice_ns()))
+		t->runtime_vt = clock_vt - vtime_slice_ns();
 	vtime_insert(event->task, core);
 }
 
@@ -111,8 +111,8 @@ static void vtime_running(struct saakm_policy *policy,
 	struct vtime_cpu *vcpu = &per_cpu(vtime_cpus, core->id);
 	struct vtime_task *t = event->data;
 
-	if (vtime_before(vcpu->clock_vt, t->vtime_vt))
-		WRITE_ONCE(vcpu->clock_vt, t->vtime_vt);
+	if (vtime_before(vcpu->clock_vt, t->runtime_vt))
+		WRITE_ONCE(vcpu->clock_vt, t->runtime_vt);
 }
 
 static void vtime_tick(struct saakm_policy *policy, struct process_event *event,
@@ -132,7 +132,7 @@ static bool vtime_wakeup_preempt(struct saakm_policy *policy,
 	struct vtime_task *r = saakm_task_data(running), *w = saakm_task_data(woken);
 
 	vtime_charge(running);
-	return vtime_before(w->vtime_vt + vtime_slice_ns() / 2, r->vtime_vt);
+	return vtime_before(w->runtime_vt + vtime_slice_ns() / 2, r->runtime_vt);
 }
 
 static struct task_struct *vtime_schedule(struct saakm_policy *policy,
