@@ -152,7 +152,13 @@ def test_what_we_show_is_a_good_file(ctl, check):
     assert "no user 'bob'" in check(shown.replace("alice", "bob")).stderr
 
 
+def test_saakmctl_is_the_name_of_its_package_too(ctl, tmp_path):
+    (deb,) = json.loads(package("saakmctl", "--json", "--out", str(tmp_path)))
+    assert Path(deb).read_bytes() == (ctl[2].parent / Path(deb).name).read_bytes()
+
+
 def test_refusals_say_what_to_do(tmp_path):
-    assert "saakm package policy rr" in package("ctl", "rr", status=1)
+    for name in ("ctl", "saakmctl"):
+        assert "saakm package policy rr" in package(name, "rr", status=1)
     assert "no policy" in package("policy", "none", "--out", str(tmp_path), status=1)
     assert "saakm new nobody" in package("policy", "nobody", status=1)

@@ -19,6 +19,7 @@ from ..package.policy_package import package_policy
 class Part(StrEnum):
     kernel = "kernel"
     policy = "policy"
+    saakmctl = "saakmctl"
     ctl = "ctl"
     all = "all"
 
@@ -44,14 +45,14 @@ def package(
     policy: its source, which DKMS builds on the target for each kernel that
     has SaaKM.
 
-    ctl: saakmctl, with manual pages, completions, and the unit that follows
-    /etc/saakm.toml.
+    saakmctl (or ctl, for short): the program, with manual pages, completions,
+    and the unit that follows /etc/saakm.toml.
     """
     sources = _chosen(part, names or [])
     made: list[Path] = []
     if part in (Part.kernel, Part.all):
         made += package_kernel(build_kernel("base", jobs=jobs), out, jobs)
-    if part in (Part.ctl, Part.all):
+    if part in (Part.saakmctl, Part.ctl, Part.all):
         made.append(package_ctl(out))
     made += [package_policy(source, out) for source in sources]
     if as_json:
