@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
+import re
+
 import pytest
+import typer
 
 from saakm.base.errors import SaakmError
+from saakm.cli import app
 from saakm.vm.topology import Topology, megabytes, parse_topology
 
 
@@ -17,6 +21,16 @@ from saakm.vm.topology import Topology, megabytes, parse_topology
 )
 def test_names(name, expected):
     assert parse_topology(name) == expected
+
+
+def test_the_help_counts_rightly():
+    (option,) = (
+        p for p in typer.main.get_command(app).commands["run"].params if p.name == "topology"
+    )
+    counted = re.findall(r"(\w+) \([^)]* = (\d+) CPUs\)", option.help)
+    assert ("1s2l4c", "8") in counted
+    for name, cpus in counted:
+        assert parse_topology(name).cpus == int(cpus)
 
 
 @pytest.mark.parametrize(

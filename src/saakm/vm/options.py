@@ -40,7 +40,9 @@ class VmOptions:
     topology: Annotated[
         str | None,
         _option(
-            "--topology", help="Machine: 1s4c, 2s4c2t (sockets, cores, threads), 1s2l4c (2 LLCs)."
+            "--topology",
+            help="Machine: 1s4c (1 socket, 4 cores); 2s4c2t (2 sockets x 4 cores x 2 threads = 16 CPUs); "
+            "1s2l4c (1 socket x 2 LLCs x 4 cores each = 8 CPUs).",
         ),
     ] = None
     memory: Annotated[str | None, _option("--memory", help="Size, as 1G or 512M.")] = None

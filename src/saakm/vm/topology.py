@@ -10,7 +10,7 @@ MAX_CPUS = 64  # CONFIG_NR_CPUS in linux/configs/base.config
 _NAME = re.compile(r"(\d+)s(?:(\d+)l)?(\d+)c(?:(\d+)t)?(?:-(\d+)n)?")
 _GRAMMAR = (
     "a name is SOCKETSs[LLCSl]CORESc[THREADSt][-NODESn]: 1s4c, 2s4c2t, 1s2l4c "
-    "(2 last-level caches a socket, 4 cores each), 2s2l2c-4n"
+    "(2 last-level caches a socket, 4 cores each: 8 CPUs), 2s2l2c-4n"
 )
 _UNITS = {"": 1, "M": 1, "G": 1024}
 
