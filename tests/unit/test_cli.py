@@ -105,8 +105,7 @@ def test_bench_lists_what_there_is():
     assert "hackbench" in saakm("bench", "--list").stdout
 
 
-# The help of saakm test is pytest's.
-@pytest.mark.parametrize("name", sorted(set(typer.main.get_command(app).commands) - {"test"}))
+@pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands))
 def test_help_names_every_option(name):
     command = typer.main.get_command(app).commands[name]
     done = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "300", "TERM": "dumb"})
@@ -144,7 +143,22 @@ def test_a_test_that_there_is_not_is_named_at_once(path, tmp_path):
 
 
 def test_what_runs_no_test_passes():
-    assert saakm("test", "--help").returncode == saakm("test", "--markers").returncode == 0
+    assert saakm("test", "--markers").returncode == 0
+
+
+def test_help_of_test_is_ours_first():
+    done, short = saakm("test", "--help"), saakm("test", "-h")
+    assert done.returncode == short.returncode == 0 and done.stdout == short.stdout
+    assert len(done.stdout.splitlines()) < 60 and "--help-pytest" in done.stdout
+    text = (REPO / "tests/conftest.py").read_text()
+    ours = re.findall(r'addoption\(\s*"(--\w+)".*?help="([^"]+)"', text, re.S)
+    assert len(ours) == text.count("addoption(") - 1
+    for option, what in ours:
+        assert option in done.stdout
+        assert what in " ".join(done.stdout.split()), what
+    theirs = saakm("test", "--help-pytest")
+    assert theirs.returncode == 0 and "--exitfirst" in theirs.stdout
+    assert all(option in theirs.stdout for option, _ in ours)
 
 
 def test_only_what_an_ordinary_run_has_shown_is_remembered(monkeypatch):

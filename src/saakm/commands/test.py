@@ -20,7 +20,12 @@ from ..testing.survey import Survey, survey
 from ..testing.tally import Tally
 from ..vm.qemu import find_qemu
 
-CONTEXT = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+# Not -h: it would be found in -rh as well, which is pytest's.
+CONTEXT = {
+    "ignore_unknown_options": True,
+    "allow_extra_args": True,
+    "help_option_names": ["--help"],
+}
 TESTS = paths.REPO / "tests"
 _GUESTS = TESTS / "guest"
 _SLOWEST = 20
@@ -28,26 +33,50 @@ _WORKER_GIB = 4  # a debug guest, and a compiler beside it
 # Whoever asks for one of these wants one process.
 _ALONE = {"-s", "--pdb", "--trace", "--capture=no"}
 # Runs no test.
-_ONLY_ASKS = {
-    "-h",
-    "--help",
-    "-V",
-    "--version",
-    "--co",
-    "--collect-only",
-    "--markers",
-    "--fixtures",
-}
+_ONLY_ASKS = {"--help", "-V", "--version", "--co", "--collect-only", "--markers", "--fixtures"}
 
 
 def test(
-    args: Annotated[list[str] | None, typer.Argument(help="Passed to pytest.")] = None,
+    ctx: typer.Context,
+    args: Annotated[
+        list[str] | None, typer.Argument(help="Files, directories, tests, and options of pytest.")
+    ] = None,
+    help_pytest: Annotated[
+        bool, typer.Option("--help-pytest", help="Show the options of pytest, too.")
+    ] = False,
 ) -> None:
-    """Run the tests on the host and in guests; arguments go to pytest.
+    """Run the tests on the host and in guests. Arguments go to pytest.
 
-    Without a path: all that are there, and first the checkers of saakm lint.
+    Without a path all tests run, and before them the checkers of saakm lint.
+    The last line says how many passed and failed.
+
+    Beside pytest's own there are these options:
+
+    --long: also run tests that take minutes.
+
+    --kernel CONFIG: boot this kernel in all guest tests.
+
+    --threads: hunt races: CPUs of all guests run at the same time.
+
+    --empty N: as many guest tests that do nothing.
+
+    --seed N: which values of a parameter that rotates are taken; all are with
+    --long. Default: the number of the commit.
+
+    Examples:
+
+    saakm test tests/unit
+
+    saakm test tests/guest/test_policies.py -k vtime -x
+
+    saakm test --long --seed 7
     """
     given = args or []
+    if "-h" in given:
+        print(ctx.get_help())
+        return
+    if help_pytest:
+        given = [*given, "--help"]
     if "" in given:
         raise SaakmError(
             "an argument is empty", "it names no test", "leave it out, or say which test you mean"
