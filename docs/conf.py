@@ -32,12 +32,26 @@ c_id_attributes = ["__percpu"]
 
 # Pages of the repository that are none of the site: to be had as files.
 _ELSEWHERE = re.compile(
-    r"\]\(((?:\.\./)+(?!how-to|explanation|reference|tutorial)[^)#]*\.(?:md|rst))\)"
+    r"\]\(((?:\.\./)+(?!how-to|explanation|reference|tutorial|readme)[^)#]*\.(?:md|rst))\)"
 )
+_README = re.compile(r"\]\(((?:\.\./)*)\.\./README\.md")
+
+
+def _from_docs(match):
+    """A link of the README, which begins at the top of the repository."""
+    target = match[1]
+    if target.startswith("docs/"):
+        return f"]({target.removeprefix('docs/')}"
+    readme = "/README.md" if (paths.REPO / target).is_dir() else ""
+    return f"](path:../{target}{readme}"
 
 
 def _read(app, page, text):
-    text[0] = _ELSEWHERE.sub(r"](path:\1)", text[0])
+    text[0] = _ELSEWHERE.sub(r"](path:\1)", _README.sub(r"](\1readme.md", text[0]))
+    if page == "readme":
+        readme = paths.REPO / "README.md"
+        app.env.note_dependency(str(readme))
+        text[0] += re.sub(r"\]\((?!https?:|#)([^)#]+)", _from_docs, readme.read_text())
     # Of the command line there is one source, and it is not a page.
     if page == "reference/cli":
         command = [sys.executable, "-m", "typer", "saakm.cli", "utils", "docs", "--name", "saakm"]

@@ -133,6 +133,16 @@ def test_the_page_has_every_header_that_a_policy_gets():
     ]
 
 
+def test_what_the_class_exports_is_declared():
+    sources = "".join(file.read_text() for file in (paths.LINUX / "kernel/sched/saakm").glob("*.c"))
+    exported = set(re.findall(r"^EXPORT_SYMBOL(?:_NS)?_GPL\((\w+)", sources, re.M))
+    assert len(exported) > 10
+    exported.remove("saakm_transition_allowed")  # for the tests' own module
+    for header in HEADERS:
+        exported -= set().union(*map(declared, uncommented(header.read_text())))
+    assert not exported
+
+
 @pytest.mark.parametrize("policy", SHIPPED, ids=lambda path: path.name)
 def test_shipped_policies_use_nothing_private(policy):
     private = set().union(*(declared(uncommented(h.read_text())[1]) for h in HEADERS))
