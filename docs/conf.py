@@ -34,16 +34,19 @@ c_id_attributes = ["__percpu"]
 _ELSEWHERE = re.compile(
     r"\]\(((?:\.\./)+(?!how-to|explanation|reference|tutorial|readme)[^)#]*\.(?:md|rst))\)"
 )
+_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)#]+)([^)]*)\)")
 _README = re.compile(r"\]\(((?:\.\./)*)\.\./README\.md")
 
 
 def _from_docs(match):
-    """A link of the README, which begins at the top of the repository."""
-    target = match[1]
+    """A link of the README, which begins at the top of the repository. Directories are no pages."""
+    words, target, anchor = match.groups()
     if target.startswith("docs/"):
-        return f"]({target.removeprefix('docs/')}"
-    readme = "/README.md" if (paths.REPO / target).is_dir() else ""
-    return f"](path:../{target}{readme}"
+        return f"[{words}]({target.removeprefix('docs/')}{anchor})"
+    file = paths.REPO / target
+    if file.is_dir() and not (file / "README.md").exists():
+        return words
+    return f"[{words}](path:../{target}{'/README.md' if file.is_dir() else ''})"
 
 
 def _read(app, page, text):
@@ -51,7 +54,7 @@ def _read(app, page, text):
     if page == "readme":
         readme = paths.REPO / "README.md"
         app.env.note_dependency(str(readme))
-        text[0] += re.sub(r"\]\((?!https?:|#)([^)#]+)", _from_docs, readme.read_text())
+        text[0] += _LINK.sub(_from_docs, readme.read_text())
     # Of the command line there is one source, and it is not a page.
     if page == "reference/cli":
         command = [sys.executable, "-m", "typer", "saakm.cli", "utils", "docs", "--name", "saakm"]
