@@ -68,7 +68,7 @@ def hidden_by_guest(path: Path) -> Path | None:
 
 
 def refuse_hidden() -> None:
-    """Before anything is built for a guest that could not boot."""
+    """Refuses before anything is built for a guest that could not boot."""
     if hidden := hidden_by_guest(paths.CACHE):
         raise SaakmError(
             f"no guest can boot from the cache {paths.CACHE}",

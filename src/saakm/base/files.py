@@ -26,7 +26,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _flush(path: Path) -> None:
-    """Else a power failure could leave the new name with nothing in it."""
+    """Writes it out, or a power failure could leave the new name with nothing in it."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 

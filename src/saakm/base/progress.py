@@ -78,7 +78,7 @@ class Meter:
         return "" if seconds is None else f"about {duration(seconds)} left"
 
     def seconds_left(self) -> float | None:
-        """By the pace since the beginning: that of the last seconds leaps with what is done just now."""
+        """Estimates by the pace since the beginning: that of the last seconds varies with what is done."""
         elapsed = time.monotonic() - self._start
         if not self.total or not self.done:
             return None
@@ -101,7 +101,7 @@ class Meter:
 
 
 def duration(seconds: float) -> str:
-    """As exact as an estimate is."""
+    """Is as exact as an estimate can be."""
     return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
 
 

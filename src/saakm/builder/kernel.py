@@ -107,7 +107,7 @@ def _read(path: Path) -> str:
 
 
 def _configure_if_changed(tree: Path, build: Path, files: list[Path], jobs: int | None) -> None:
-    """Only what can change the outcome: fragments, patches and Kconfig files."""
+    """Looks only at what can change the outcome: fragments, patches and Kconfig files."""
     inputs = [*files, *paths.PATCHES.glob("*.patch"), *paths.LINUX.rglob("Kconfig*")]
     now = hash_files(inputs, paths.LINUX)
     stamp = build / "saakm-config.stamp"

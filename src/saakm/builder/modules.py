@@ -62,7 +62,7 @@ def build_directory(kernel: Kernel, source: Path) -> Path:
 
 
 def module_file(kernel: Kernel, module: str | Path) -> Path:
-    """Of a module of the checkout by its name, of any other by its directory."""
+    """Finds a module of the checkout by its name, any other by its directory."""
     source = module if isinstance(module, Path) else module_sources().get(module)
     path = _product(kernel, source) if source else None
     if path is None or not path.exists():

@@ -61,7 +61,7 @@ def instead(key: str) -> str:
 
 
 def package_version(tarball: Path) -> str:
-    """Of the Debian package that the file belongs to; empty: it belongs to none."""
+    """Returns that of the Debian package that the file belongs to; empty if it belongs to none."""
     package = _ask_dpkg("-S", str(tarball)).partition(":")[0]
     return _ask_dpkg("-W", "-f=${Version}", package) if package else ""
 
@@ -78,7 +78,7 @@ def _memo() -> Path:
 
 
 def _versions(notes: dict[str, object]) -> dict[str, str]:
-    """By hash: the pinned one, and those that were taken instead of it."""
+    """Returns by hash the pinned one, and those that were taken instead of it."""
     seen = notes.get("versions")
     wanted = pin()
     return {

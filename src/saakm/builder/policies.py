@@ -16,7 +16,7 @@ _SOURCES = (".c", ".h", ".S")
 
 
 def policies() -> list[str]:
-    """Those of the checkout."""
+    """Returns those of the checkout."""
     return sorted(module_name(path) for path in _in(paths.POLICIES))
 
 
@@ -25,7 +25,7 @@ def is_policy(directory: Path) -> bool:
 
 
 def module_name(directory: Path) -> str:
-    """As its Kbuild says it: /proc/saakm/policies and users call the policy by this name."""
+    """Its Kbuild says it: /proc/saakm/policies and users call the policy by this name."""
     name = _module(directory)
     if not name:
         raise _no_policy(directory, _objects(directory))
@@ -33,7 +33,7 @@ def module_name(directory: Path) -> str:
 
 
 def _module(directory: Path) -> str | None:
-    """Of several modules it is the one that is called as the directory."""
+    """Of several modules the one that has the directory's name is the policy."""
     objects = _objects(directory)
     if len(objects) == 1:
         return objects[0]

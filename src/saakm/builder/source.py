@@ -104,7 +104,7 @@ def check_series(tree: Path) -> str:
 
 
 def _refuse_full_disk(place: Path) -> None:
-    """Before tar complains of each of 80,000 files."""
+    """Refuses before tar complains of each of 80,000 files."""
     needed, free = TARBALL.stat().st_size * _GROWS, shutil.disk_usage(place).free
     if free < needed:
         raise SaakmError(

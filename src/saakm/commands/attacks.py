@@ -33,11 +33,11 @@ def attacks(
         Path | None,
         typer.Option("--markdown", help="Write the table into this page, between its markers."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Load wrong policies beside good ones, one boot each, in counted time.
+    """Load wrong policies beside good ones, each in a boot of its own, in counted time.
 
-    The status is 0 if the class held all of them.
+    The status is 0 if the class contained all of them.
     """
     if list_attacks:
         overview.show_list(Console())

@@ -68,10 +68,10 @@ def bench(
     csv: Annotated[Path | None, typer.Option("--csv", help="Write a row a run.")] = None,
     svg: Annotated[Path | None, typer.Option("--svg", help="Draw box plots.")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw box plots.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
     list_them: Annotated[bool, typer.Option("--list", help="Show the workloads.")] = False,
 ) -> None:
-    """Run applications under each scheduler, interleaved, and compare what they yield.
+    """Run applications under each scheduler, interleaved, and compare the results.
 
     Results are kept run by run in --out: an interrupted command goes on with --resume.
     """

@@ -38,7 +38,7 @@ def build(
         int | None, typer.Option("-j", "--jobs", min=1, help="Parallel jobs; default: CPUs.")
     ] = None,
 ) -> None:
-    """Build the kernel, the policies and saakmctl; nothing when nothing changed.
+    """Build the kernel, the policies and saakmctl; what has not changed is not built again.
 
     compile-commands writes compile_commands.json, which clangd reads, beside the policies.
     """

@@ -35,7 +35,7 @@ def check(
         str, typer.Argument(help="A policy's name or directory.", show_default=False)
     ] = "",
     quick: Annotated[
-        bool, typer.Option("--quick", help="The essential, on the fast kernel.")
+        bool, typer.Option("--quick", help="Only the essential checks, on the fast kernel.")
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Also other machines, and more seeds.")
@@ -72,7 +72,7 @@ def check(
     gdb: Annotated[
         bool, typer.Option("--gdb", help="With --only NAME: wait for saakm gdb before it begins.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Check a policy: threads, events, wakeups, affinity, storms, and what it promises.
 

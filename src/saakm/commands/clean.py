@@ -123,7 +123,7 @@ def _remove(path: Path) -> None:
 
 
 def _disk_usage(path: Path) -> int:
-    """As du(1) counts: blocks, hard links once."""
+    """Counts as du(1) does: blocks, and hard links once."""
     done = subprocess.run(
         ["du", "-s", "-B1", str(path)], capture_output=True, text=True, check=True
     )

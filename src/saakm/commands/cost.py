@@ -46,7 +46,7 @@ def cost(
     top: options.Top = 40,
     json_rows: options.Json = False,
 ) -> None:
-    """Count the executed instructions of scheduling operations, one boot a scheduler."""
+    """Count the executed instructions of scheduling operations, in one boot for each scheduler."""
     out = Output(json_rows, top, svg, png, markdown, flame)
     plot.prepare(out.pictures)
     spec = Cost(
@@ -84,7 +84,7 @@ def cost(
 
 
 def _like(before: Baseline, spec: Cost) -> Cost:
-    """Under the file's conditions: without them it would have nothing to compare."""
+    """Measures under the file's conditions: others could not be compared."""
     was = before.conditions
     return replace(
         spec,
@@ -108,7 +108,7 @@ def _for_ratios(file: Path, before: Baseline, course: Course, reason: str) -> Co
 
 
 def _compare(kinds: list[list[Change]], file: Path | None, console: Console) -> None:
-    """With a file, a regression is an error."""
+    """Prints the changes. With a file, a regression is an error."""
     found = [change for changes in kinds for change in changes]
     if file:
         baselines.refuse_incomparable(found)

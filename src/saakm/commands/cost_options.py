@@ -57,9 +57,9 @@ BaselineFile = Annotated[
     Path | None,
     typer.Option(
         "--baseline",
-        help="Measure what this file has; fail at a regression of more than 1 % (what builds move by "
-        "themselves, as fork and the crowd: up to 6), in counts and beside SCHED_FIFO (there up to "
-        "10); if the file is of another kernel, compiler or QEMU, beside SCHED_FIFO only.",
+        help="Measure what this file has, and fail at a regression of more than 1 % (6 % where builds "
+        "differ by themselves, as fork and crowd), in counts and relative to SCHED_FIFO (there up to "
+        "10 %); if the file is of another kernel, compiler or QEMU, relative to SCHED_FIFO only.",
     ),
 ]
 WriteBaseline = Annotated[Path | None, typer.Option("--write-baseline", help="Write such a file.")]
@@ -69,11 +69,14 @@ Markdown = Annotated[
     Path | None, typer.Option("--markdown", help="Write tables, and pictures beside them.")
 ]
 Where = Annotated[
-    bool, typer.Option("--where", help="By function of the kernel; one boot each, slower.")
+    bool,
+    typer.Option("--where", help="Also count by function of the kernel, in one boot each, slower."),
 ]
-Flame = Annotated[Path | None, typer.Option("--flame", help="The same as a flame graph (SVG).")]
+Flame = Annotated[
+    Path | None, typer.Option("--flame", help="Write the same as a flame graph (SVG).")
+]
 Top = Annotated[int, typer.Option("--top", min=1, help="Functions to show.")]
-Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Measured:
 def demo(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help="A policy's name or directory.")] = "fifo",
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Build, boot, run hackbench under a policy, prove it, and compare with EEVDF."""
     source = check_policy(policy)

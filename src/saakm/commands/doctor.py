@@ -36,7 +36,9 @@ class Finding:
     needed: bool = True
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False) -> None:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+) -> None:
     """Show what is missing on this machine and how to get it; and which QEMU runs guests, and why.
 
     Debian 12's own QEMU has faults that later ones have not: where it can be had, a newer one from
@@ -93,7 +95,7 @@ def _package(package: str, command: str, purpose: str) -> Finding:
 
 
 def _source() -> Finding:
-    """Without the pinned one all works, but for comparisons with earlier figures."""
+    """All works without the pinned one, but for comparisons with earlier figures."""
     wanted, version = pinned.pin(), pinned.package_version(source.TARBALL)
     if version == wanted.version:
         return Finding("kernel source", True, f"{version}, the pinned one", needed=False)
@@ -176,7 +178,7 @@ def _qemu_and_kvm() -> list[Finding]:
 
 
 def _kvm(qemu: Qemu | None) -> Finding:
-    """Without KVM all works, by emulation: never an obstacle."""
+    """All works without KVM, by emulation: it is never an obstacle."""
     slow = "guests run by emulation (TCG): slower, needs nothing"
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return Finding("kvm", False, "no /dev/kvm that this user may open", slow, needed=False)

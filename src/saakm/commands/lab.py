@@ -31,11 +31,11 @@ def lab(
         "results"
     ),
     list_them: Annotated[bool, typer.Option("--list", help="Show the experiments.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Do experiments, and keep what they yield: OUT/NAME.json, or a directory OUT/NAME.
+    """Run experiments, and keep the results: OUT/NAME.json, or a directory OUT/NAME.
 
-    What is there already is not done again, and what was interrupted goes on.
+    An experiment that has results is not run again; an interrupted one is continued.
     """
     if list_them:
         _list(as_json)

@@ -15,8 +15,8 @@ def lint(
 ) -> None:
     """Check the sources: style, types and common mistakes.
 
-    One line a checker, with its seconds; exit status 1 if one complains. sparse and checkpatch
-    need a kernel's tree (saakm build), and say so where there is none.
+    Each checker gets a line, with its seconds; the exit status is 1 if one complains. sparse and
+    checkpatch need a kernel's tree (saakm build), and say so where there is none.
     """
     failed = False
     for outcome in run_checkers(names or ()):

@@ -27,13 +27,13 @@ Origin = StrEnum("Origin", ["fifo", "rr", "prio", "vtime"])
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="What it shall be called.")],
+    name: Annotated[str, typer.Argument(help="Name of the new policy.")],
     origin: Annotated[
         Origin, typer.Option("--from", help="The policy to start from.")
     ] = Origin.fifo,
     directory: Annotated[
         Path | None,
-        typer.Option("--dir", help="Where; default: policies/ in the checkout, else here."),
+        typer.Option("--dir", help="Its place; default: policies/ in the checkout, else here."),
     ] = None,
 ) -> None:
     """Create a policy that builds and runs, with comments on what you have to decide."""

@@ -98,7 +98,7 @@ def run(
 ) -> None:
     """Run a command under a policy in a guest; its output and status are the command's.
 
-    If the policy is ejected meanwhile, that is said, and success becomes status 1.
+    If the policy is ejected meanwhile, a message says so, and a status of 0 becomes 1.
     """
     source = check_policy(policy)
     if exact:

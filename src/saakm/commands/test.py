@@ -157,6 +157,6 @@ def _workers(found: Survey, given: list[str]) -> list[str]:
 
 
 def _seed() -> int:
-    """Of the commit: what rotates does so from commit to commit, and a red run can be repeated."""
+    """Takes the commit's: what rotates does so from commit to commit, and a failed run can be repeated."""
     head = git.say("rev-parse", "HEAD")
     return int(head[:6], 16) if head else 0

@@ -41,7 +41,7 @@ def trace(
         typer.Option("--buffer", help="Megabytes of the guest's for events, all CPUs together."),
     ] = 600,
     image: Annotated[str, typer.Option("--image", help="Pictures as png or svg.")] = "png",
-    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Record a command under a policy: a Perfetto trace, and pictures of it."""
     source = check_policy(policy)

@@ -115,7 +115,7 @@ class Session:
         self.policy, self.version = answer["policies"][0]["name"], self.versions.accept()
 
     def _put_in_place(self, file: Path) -> tuple[dict[str, Any], list[str]]:
-        """In the place of the old version, or, where that was ejected, as the first one."""
+        """Loads it in place of the old version or, where that was ejected, as the first one."""
         script = _PUT_IN_PLACE.format(
             name=self.policy, file=shlex.quote(str(file)), module=file.stem, idle=_IDLE
         )

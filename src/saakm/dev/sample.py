@@ -37,7 +37,7 @@ class Cpu:
 
 @dataclass
 class Snapshot:
-    """Of the guest; rates are per second of the guest's time."""
+    """Describes the guest; rates are per second of the guest's time."""
 
     uptime: float
     switches: int  # of the policy, since it was loaded

@@ -75,7 +75,7 @@ class Versions:
         return self.number
 
     def _copy_to(self, copy: Path, module: str) -> None:
-        """Only what differs: by its date make sees what to compile."""
+        """Copies only what differs: make sees by its date what to compile."""
         wanted = {place: file.read_bytes() for place, file in source_files(self.source).items()}
         kbuild = "Kbuild"
         wanted[kbuild] = wanted.get(kbuild, b"") + _renamed(self.name, module).encode()

@@ -42,7 +42,7 @@ def policy_row(name: str) -> dict[str, int]:
 
 
 def buffer_stats() -> dict[str, int]:
-    """Of all CPUs together."""
+    """Sums up those of all CPUs."""
     total = {"entries": 0, "overrun": 0, "dropped events": 0}
     for file in TRACEFS.glob("per_cpu/cpu*/stats"):
         for line in file.read_text().splitlines():

@@ -18,7 +18,7 @@ PAIRS = {
 
 
 def lines_of_code(path: Path) -> int:
-    """Neither blank nor comment, of a C file."""
+    """Counts the lines of a C file that are neither blank nor comments."""
     text = _COMMENT.sub("", path.read_text())
     return sum(1 for line in text.splitlines() if line.split("//")[0].strip())
 

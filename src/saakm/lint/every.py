@@ -16,7 +16,7 @@ NAMES = tuple(checker.name for checker in _ALL)
 
 
 def run_checkers(names: Iterable[str] = (), root: Path = paths.REPO) -> Iterator[Outcome]:
-    """Those of `names`, or all, on a checkout."""
+    """Runs those of `names`, or all, on a checkout."""
     wanted = set(names) or set(NAMES)
     if unknown := sorted(wanted - set(NAMES)):
         raise SaakmError(

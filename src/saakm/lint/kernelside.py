@@ -97,7 +97,7 @@ def _is_excused(text: str) -> bool:
 
 
 def _flags(kernel: Kernel) -> tuple[list[str], Path]:
-    """Those of the class that are all the kernel's; and the file of the class that has the rest."""
+    """Returns the flags that the class has as all of the kernel, and its C file, which includes the others."""
     saved = kernel.build / _CLASS / ".build.o.cmd"
     match = _SAVED.search(saved.read_text())
     if not match:

@@ -10,7 +10,7 @@ DIRECTORY = paths.REPO / "lab"
 
 
 class Cost(Strict, frozen=True, kw_only=True):
-    """As the options of saakm cost say it. What is empty has the default that they have."""
+    """Holds what the options of saakm cost say. What is empty has their default."""
 
     op: tuple[str, ...] = ()
     schedulers: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Cost(Strict, frozen=True, kw_only=True):
 
 
 class Bench(Strict, frozen=True, kw_only=True):
-    """As the options of saakm bench say it."""
+    """Holds what the options of saakm bench say."""
 
     workloads: tuple[str, ...] = ()
     schedulers: tuple[str, ...] = ()

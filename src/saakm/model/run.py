@@ -22,7 +22,7 @@ _KEY = (
 
 
 class Shape(Kept, frozen=True, kw_only=True, omit_defaults=True):
-    """Of the machine: figures of another one cannot be compared."""
+    """Describes the machine: figures of another one cannot be compared."""
 
     on: Literal["guest", "host"]
     cpus: int | None
@@ -48,7 +48,7 @@ class Host(Kept, frozen=True, kw_only=True):
 
 
 class Percentiles(Kept, frozen=True, kw_only=True, omit_defaults=True, rename={"p99_9": "p99.9"}):
-    """Of `n` waits for a CPU, in microseconds; nothing of none."""
+    """Holds percentiles of `n` waits for a CPU, in microseconds; none if there was no wait."""
 
     n: int
     p50: float | None = None

@@ -18,11 +18,11 @@ T = TypeVar("T")
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """For what people write: a key that nobody reads is a mistake."""
+    """Is for what people write: an unknown key is a mistake."""
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """For what we write: a later version may add keys, and this one still reads the file."""
+    """Is for what we write: a later version may add keys, and this one still reads the file."""
 
 
 def read_toml(path: Path, kind: type[T], what: str, hint: str) -> T:
@@ -44,7 +44,7 @@ def fit(content: Any, kind: Any) -> Any:
 
 
 def plain(structure: Any) -> Any:
-    """Of dictionaries, lists, numbers and strings, as for JSON."""
+    """Returns it as dictionaries, lists, numbers and strings, as for JSON."""
     return msgspec.to_builtins(structure)
 
 

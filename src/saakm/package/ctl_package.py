@@ -37,7 +37,7 @@ def package_ctl(out: Path) -> Path:
 
 
 def _write_docs(directory: Path) -> None:
-    """From the same description of the command line that the program has."""
+    """Makes them from the description of the command line that the program has."""
     print(
         "saakm: building the program that writes manual pages and completions: minutes, the first "
         "time",

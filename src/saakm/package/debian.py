@@ -20,13 +20,13 @@ _DATE = "Mon, 01 Jan 2024 00:00:00 +0000"
 
 
 def version() -> str:
-    """Of all packages."""
+    """All packages have this version."""
     project = tomllib.loads((paths.REPO / "pyproject.toml").read_text())["project"]
     return str(project["version"])
 
 
 def maintainer() -> tuple[str, str]:
-    """As Debian's own tools have it."""
+    """Returns what Debian's own tools would take."""
     return os.environ.get("DEBFULLNAME", "SaaKM"), os.environ.get("DEBEMAIL", "saakm@localhost")
 
 
@@ -49,7 +49,7 @@ def build_package(
 
 
 def move(package: Path, out: Path) -> Path:
-    """To where the user wants it; one of the same version is replaced."""
+    """Moves it to where the user wants it; one of the same version is replaced."""
     out.mkdir(parents=True, exist_ok=True)
     return Path(shutil.move(package, (out / package.name).resolve()))
 

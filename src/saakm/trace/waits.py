@@ -14,7 +14,7 @@ _READY_STATES = (0, 0x100, "R", "R+")
 
 
 class Waits:
-    """Of the threads that `ours` says yes to when they get the CPU; in nanoseconds."""
+    """Collects waits, in ns, of the threads that `ours` accepts when they get the CPU."""
 
     def __init__(self, ours: Callable[[int], bool]) -> None:
         self.wakeup_ns: list[int] = []

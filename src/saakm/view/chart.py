@@ -24,7 +24,7 @@ def curve(values: Sequence[float], width: int, height: int = 1) -> list[str]:
 
 
 def bar(part: float, width: int) -> str:
-    """As long as `part` of the width, to an eighth of a character."""
+    """Is as long as `part` of the width, to an eighth of a character."""
     n = round(min(max(part, 0.0), 1.0) * width * 8)
     rest = "▏▎▍▌▋▊▉"[n % 8 - 1] if n % 8 else ""
     return "█" * (n // 8) + rest

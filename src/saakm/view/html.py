@@ -6,7 +6,7 @@ from typing import Any
 
 
 def page(template: Path, **content: Any) -> str:
-    """From a template of jinja2's; `plotly` in it is the script of the interactive plots."""
+    """Fills a template of jinja2's; `plotly` in it is the script of the interactive plots."""
     # Slow to import, and not needed by other commands.
     import jinja2
     from plotly.offline import get_plotlyjs

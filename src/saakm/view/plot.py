@@ -67,7 +67,7 @@ def prepare(paths: Sequence[Path]) -> None:
 
 
 def save(figure: "Figure", paths: Sequence[Path]) -> None:
-    """Into each of the files; the name's end says in which format. The figure is used up."""
+    """Writes each of the files; the name's end says in which format. The figure is closed."""
     from matplotlib import pyplot
 
     for path in paths:

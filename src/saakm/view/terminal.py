@@ -10,10 +10,10 @@ def table(title: str, *columns: Column | str) -> Table:
 
 
 def label(header: str) -> Column:
-    """Of names, which are never wrapped: somebody may type them."""
+    """Holds names, which are never wrapped: somebody may type them."""
     return Column(header, no_wrap=True)
 
 
 def figure(header: str) -> Column:
-    """Of numbers, which stand below each other."""
+    """Holds numbers, which are aligned."""
     return Column(header, justify="right", no_wrap=True)

@@ -3,6 +3,6 @@
 
 
 def counted(number: int, noun: str) -> str:
-    """As "1 switch", "1,234 switches"."""
+    """Returns "1 switch", "1,234 switches"."""
     many = "es" if noun.endswith(("s", "ch", "sh", "x")) else "s"
     return f"{number:,} {noun}{many if number != 1 else ''}"

@@ -97,7 +97,7 @@ def run(
 
 
 def end_all() -> None:
-    """Of guests that other threads wait for: their run() raises GuestDied."""
+    """Ends guests that other threads wait for: their run() raises GuestDied."""
     for child in list(_running):
         child.kill()
 
@@ -134,7 +134,7 @@ def _follow(
     timeout: float,
     directory: Path | None,
 ) -> None:
-    """Until QEMU ends; hands over each whole line of the console as it comes."""
+    """Waits until QEMU ends; hands over each whole line of the console as it comes."""
     clock, deadline, seen, ended = Patience(child.pid), timeout, 0, False
     while not ended:
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -53,7 +53,7 @@ def _drop_all() -> None:
 
 
 def living() -> list[Path]:
-    """Those whose owner lives, on whichever machine."""
+    """Returns those whose owner lives, on whichever machine."""
     return [path for path in _all() if is_locked(path / _LOCK) or _may_be_in_use(path)]
 
 

@@ -100,7 +100,7 @@ class VmOptions:
         return self.topology or (_USUAL if self.cpus is None else f"1s{self.cpus}c")
 
     def machine(self, vmlinux: Path, patches_code: bool = False) -> Machine:
-        """For this kernel. `patches_code`: see choose_accel()."""
+        """Describes the machine for this kernel. `patches_code`: see choose_accel()."""
         counted = self.deterministic
         return Machine(
             topology=parse_topology(self.shape),

@@ -28,7 +28,7 @@ class Patience:
         return max(passed / self._factor, min(passed, _cpu_seconds(self._pid) - self._used))
 
     def idle(self) -> float:
-        """For how long it has used no CPU time, while somebody kept looking: who is stopped himself,
+        """Says for how long it has used no CPU time, while somebody kept looking: who is stopped himself,
         or waits for gdb, sees nothing of that."""
         now, used = time.monotonic(), _cpu_seconds(self._pid)
         self._idle = 0.0 if used > self._seen else self._idle + min(now - self._looked, 1.0)

@@ -172,7 +172,7 @@ def _version(packages: list[Path]) -> str:
 
 
 def _boots(program: Path) -> bool:
-    """As far as its firmware: without a library, a module or a file it does not."""
+    """It boots as far as its firmware, which it does not without a library, a module or a file."""
     machine = "-M q35 -accel tcg -nic none -display none -S -monitor stdio"
     command = [str(program), *machine.split()]
     try:

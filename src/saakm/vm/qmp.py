@@ -12,7 +12,7 @@ _SOCKET = "monitor"
 
 
 def options(exchange: Path) -> list[str]:
-    """For QEMU's command line."""
+    """Returns options for QEMU's command line."""
     return ["-qmp", f"unix:{exchange / _SOCKET},server=on,wait=off"]
 
 

@@ -43,7 +43,7 @@ def announce(exchange: Path, config: str, build: Path) -> None:
 
 
 def running_guests() -> list[Running]:
-    """Those whose QEMU answers, oldest first."""
+    """Returns those whose QEMU answers, oldest first."""
     found = []
     for file in paths.GUESTS.glob(f"*/{_FILE}"):
         with contextlib.suppress(OSError, ValueError):

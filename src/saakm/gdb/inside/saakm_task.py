@@ -68,7 +68,7 @@ def _facts(task: gdb.Value) -> dict[str, str]:
 
 
 def _show_history(pid: int) -> None:
-    """Of all CPUs, latest first. There is some if it is switched on, or the watchdog suspects something."""
+    """Shows that of all CPUs, latest first: there is some if it is on, or the watchdog suspects a stall."""
     records: list[gdb.Value] = []
     for cpu in cpus.each_possible_cpu():
         history = cpus.per_cpu(value("&saakm_history"), cpu)
@@ -89,7 +89,7 @@ def _show_history(pid: int) -> None:
 
 
 def _show_stack(task: gdb.Value) -> None:
-    """Of a thread that is switched out, by its frame pointers. That of another is its CPU's: bt."""
+    """Shows that of a thread that is switched out, by its frame pointers. For another, use bt."""
     if task["on_cpu"]:
         gdb.write(f"stack     thread {int(task['thread_info']['cpu']) + 1}; bt\n")
         return

@@ -30,17 +30,17 @@ def policies() -> list[gdb.Value]:
 
 
 def policy_names(mask: int) -> str:
-    """Of a mask as in rq->saakm.active."""
+    """Names the policies of a mask as in rq->saakm.active."""
     return ", ".join(policy_name(p) for p in policies() if int(p["own"]["mask"]) & mask) or "none"
 
 
 def policy_name(policy: gdb.Value) -> str:
-    """From the class's own copy: a policy can write to the other one."""
+    """Takes it from the class's own copy: a policy can write to the other one."""
     return policy["own"]["name"].string()
 
 
 def switches(policy: gdb.Value) -> int:
-    """To its threads, on all CPUs: a policy sees the first part of what the class has for each."""
+    """Counts those to its threads, on all CPUs, in what the class has for each of them."""
     cores = policy["cores"].cast(_core.get_type().pointer())
     return sum(int(cpus.per_cpu(cores, cpu)["switches"]) for cpu in cpus.each_possible_cpu())
 
@@ -63,7 +63,7 @@ def now_ns() -> int:
 
 
 def duration(ns: int) -> str:
-    """As 3.1 ms."""
+    """Returns it as 3.1 ms."""
     for unit, size in (("s", 1e9), ("ms", 1e6)):
         if ns >= size:
             return f"{ns / size:.1f} {unit}"

@@ -104,7 +104,7 @@ ATTACKS = {
 
 
 def chosen_attacks(names: list[str], fatal: bool) -> list[str]:
-    """Those that are named; else all, the fatal ones only on request."""
+    """Returns those that are named; else all, the fatal ones only on request."""
     for name in names:
         if name not in ATTACKS:
             raise SaakmError(

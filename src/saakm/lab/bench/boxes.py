@@ -15,7 +15,7 @@ _COLUMNS = 4
 
 
 def draw(found: Sequence[Figure], names: Sequence[str], paths: Sequence[Path]) -> None:
-    """Into each of the files; the name's end says in which format."""
+    """Draws into each of the files; the name's end says in which format."""
     height = 1.0 + 0.3 * len(names)
     picture, panels = canvas(len(found), _COLUMNS, (3.6, height))
     for panel, one in zip(panels, found):

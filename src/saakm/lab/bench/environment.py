@@ -35,7 +35,7 @@ def describe(
 
 
 def commit() -> str:
-    """Of the checkout, with a plus if files differ from it; empty without git."""
+    """Returns the checkout's commit, with a plus if files differ from it; empty without git."""
     dirty = git.say("status", "--porcelain", "-uno").strip()
     return git.say("rev-parse", "--short=12", "HEAD").strip() + ("+" if dirty else "")
 

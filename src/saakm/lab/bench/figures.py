@@ -39,7 +39,7 @@ class Figure:
         return stats.summarise(self.values[scheduler], self.better)
 
     def more_switches(self, base: str, scheduler: str) -> float:
-        """In per cent of the baseline's."""
+        """Returns how many there are more, in per cent of the baseline's."""
         before, now = (fmean(self.switches[name]) for name in (base, scheduler))
         return 100 * (now / before - 1) if before else math.nan
 
@@ -48,7 +48,7 @@ class Figure:
 
 
 def figures(records: Iterable[RunRecord]) -> list[Figure]:
-    """In the order in which the workloads ran. Warm-ups and failures do not count."""
+    """Returns them in the order in which the workloads ran. Warm-ups and failures do not count."""
     found: dict[tuple[str, ...], Figure] = {}
     for record in records:
         if record.round == WARM_UP or record.value is None:
@@ -109,7 +109,7 @@ def schedulers(found: Iterable[Figure], first: str = "") -> list[str]:
 
 
 def tables(found: Iterable[Figure]) -> dict[str, list[Figure]]:
-    """By title."""
+    """Groups them by title."""
     groups: dict[str, list[Figure]] = {}
     for figure in found:
         groups.setdefault(figure.title, []).append(figure)

@@ -46,7 +46,7 @@ class InGuest:
         self._guest: Guest | None = None
 
     def need(self, memory: str) -> None:
-        """For the next boot; what the user asked for goes first."""
+        """Sets the memory of the next boot; what the user asked for goes first."""
         self._memory = self._vm.memory or memory or None
 
     @property

@@ -87,7 +87,7 @@ def _none() -> str:
 
 
 def number(value: float, like: float | None = None) -> str:
-    """With the digits that tell runs apart; `like`: as many after the point as that one has."""
+    """Prints the digits that tell runs apart; with `like`, as many decimals as that one has."""
     if not math.isfinite(value):
         return "-" if math.isnan(value) else "inf"
     scale = abs(value if like is None else like)

@@ -159,7 +159,7 @@ class Bench:
         return done, (place.instructions - begin) / 1e6
 
     def _overhead(self, run: Run) -> float:
-        """Of starting a run under its scheduler, which is not the workload's. The first fills caches."""
+        """Measures what it costs to start a run, which is not the workload's. The first one fills caches."""
         name = run.scheduler.name
         if name not in self._overheads:
             self._overheads[name] = [self._run(run, "true")[1] for _ in range(2)][-1]

@@ -42,7 +42,7 @@ def known() -> list[str]:
 
 
 def chosen(wanted: Sequence[str]) -> dict[str, Path | None]:
-    """By name; a policy's directory, where the user has named one."""
+    """Returns them by name, with a policy's directory where the user has named one."""
     found = by_name(wanted or DEFAULT.split(","))
     for name, directory in found.items():
         if not directory and name not in known():

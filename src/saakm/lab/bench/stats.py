@@ -19,7 +19,7 @@ NOISE, WON, LOST, UNKNOWN = "within noise", "won", "lost", "too few runs"
 
 @dataclass(frozen=True)
 class Summary:
-    """Of the runs under one scheduler. `low` and `high`: where the mean lies, at 95 %."""
+    """Sums up the runs under one scheduler. The mean lies between `low` and `high`, at 95 %."""
 
     n: int
     mean: float
@@ -30,7 +30,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Difference:
-    """To the baseline, in per cent of it; better is positive, whatever the direction."""
+    """Is the difference to the baseline, in per cent of it; better is positive, whatever the direction."""
 
     percent: float
     low: float
@@ -71,7 +71,7 @@ def compare(base: Sequence[float], values: Sequence[float], better: str) -> Diff
 
 
 def gain(base: float, value: float, better: str) -> float:
-    """In per cent of the baseline; better is positive."""
+    """Returns the gain in per cent of the baseline; better is positive."""
     if not base:
         return 0.0 if value == base else math.nan
     return 100 * ((value - base) if better == "higher" else (base - value)) / base

@@ -53,7 +53,7 @@ class Store:
 
 
 def read(path: Path) -> list[Record]:
-    """Of a file, or of a directory that saakm bench has written."""
+    """Reads a file, or a directory that saakm bench has written."""
     path = path / FILE if path.is_dir() else path
     records: list[Record] = []
     try:

@@ -61,7 +61,7 @@ PROMISES = [name for name, check in CHECKS.items() if check.promise]
 
 
 def chosen_checks(text: str) -> list[str]:
-    """Of a comma list; all when it is empty."""
+    """Returns the checks of a comma list; all when it is empty."""
     names = _words(text)
     for name in names:
         if name not in CHECKS:
@@ -74,7 +74,7 @@ def chosen_checks(text: str) -> list[str]:
 
 
 def parse_promises(text: str, who: str) -> list[str]:
-    """Of what a policy, or a user, says."""
+    """Returns the promises that a policy, or a user, names."""
     names = _words(text)
     for name in names:
         if name not in PROMISES:

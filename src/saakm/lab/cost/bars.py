@@ -15,7 +15,7 @@ _COLUMNS = 3
 
 
 def draw(rows: list[Row], paths: list[Path]) -> None:
-    """Into each of the files; the name's end says in which format."""
+    """Draws into each of the files; the name's end says in which format."""
     groups = by_operation(rows)
     height = 0.9 + 0.28 * max(len(group) for group in groups.values())
     figure, panels = canvas(len(groups), _COLUMNS, (4.2, height))

@@ -50,7 +50,7 @@ class Baseline:
 
     @property
     def conditions(self) -> Conditions:
-        """Of all its rows: a file is written by one run."""
+        """All its rows have the same ones: a file is written by one run."""
         row = self.rows[0]
         besides = [name for name in row.loaded if name != row.scheduler]
         return Conditions(
@@ -60,7 +60,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Change:
-    """Of a count, or of its ratio to SCHED_FIFO's count of the same run."""
+    """Is a change of a count, or of its ratio to SCHED_FIFO's count of the same run."""
 
     scheduler: str
     operation: str
@@ -124,7 +124,7 @@ def refuse_without_floor(
 
 
 def changes(baseline: Baseline, rows: list[Row]) -> list[Change]:
-    """Of counts."""
+    """Compares counts."""
     before = {row.key: row.instructions for row in baseline.rows}
     return [
         Change(
@@ -140,7 +140,7 @@ def changes(baseline: Baseline, rows: list[Row]) -> list[Change]:
 
 
 def ratio_changes(baseline: Baseline, rows: list[Row], identity: dict[str, str]) -> list[Change]:
-    """Of ratios to SCHED_FIFO's counts, where both have some. What all share is not seen."""
+    """Compares ratios to SCHED_FIFO's counts, where both have some. It does not see what all share."""
     was, now = baseline.floor, _floor(rows)
     rebuilt = any(identity.get(name) != baseline.identity.get(name) for name in _BUILD)
     least = REBUILT_TOLERANCE if rebuilt else RATIO_TOLERANCE
@@ -159,7 +159,7 @@ def ratio_changes(baseline: Baseline, rows: list[Row], identity: dict[str, str])
 
 
 def _floor(rows: list[Row]) -> dict[str, float]:
-    """By operation; all of them are of one run."""
+    """Returns SCHED_FIFO's counts by operation; all of them are of one run."""
     return {row.operation: row.instructions for row in rows if row.scheduler == FLOOR}
 
 

@@ -104,7 +104,7 @@ def rows(course: Course) -> list[Row]:
 
 
 def profiles(course: Course) -> list[Profile]:
-    """By function, of the first seed."""
+    """Returns the costs by function, of the first seed."""
     found = []
     pairs = [(operation, boot) for boot in course.boots for operation in boot.operations]
     pairs.sort(key=lambda pair: course.boots[0].operations.index(pair[0]))  # stable

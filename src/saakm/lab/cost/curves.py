@@ -21,7 +21,7 @@ _COLUMNS = 3
 
 
 def table_of(rows: list[Row]) -> tuple[list[int], dict[str, dict[int, float]]]:
-    """Of one operation: the values of the axis, and each scheduler's figures."""
+    """Returns, for one operation, the values of the axis and each scheduler's figures."""
     value = AXES[axis_of(rows)].value
     figures: dict[str, dict[int, float]] = {}
     for row in rows:
@@ -30,7 +30,7 @@ def table_of(rows: list[Row]) -> tuple[list[int], dict[str, dict[int, float]]]:
 
 
 def described(scheduler: str) -> str:
-    """With what a policy keeps its threads in."""
+    """Adds what kind of runqueue a policy has."""
     code = "".join(file.read_text() for file in (paths.POLICIES / scheduler).glob("*.c"))
     queues = sorted(set(re.findall(r"\bSAAKM_RQ_([A-Z]+)\b", code)))
     return f"{scheduler} ({', '.join(queues)})" if queues else scheduler

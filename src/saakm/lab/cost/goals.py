@@ -26,7 +26,7 @@ class Verdict:
 
 
 def verdicts(rows: list[Row]) -> list[Verdict]:
-    """Of the goals that these rows say something about."""
+    """Judges the goals that these rows say something about."""
     judge = {"": _plain, "runnable": _runnable, "policies": _policies, "cpus": _cpus}
     return judge[axis_of(rows)](rows)
 
@@ -121,7 +121,7 @@ def _cpus(rows: list[Row]) -> list[Verdict]:
 
 
 def _logarithm(points: dict[int, float]) -> tuple[float, float]:
-    """Of the line through them: its slope in log2, and the largest distance of a point."""
+    """Returns the slope, in log2, of the line through them, and the largest distance of a point."""
     doublings, costs = [math.log2(n) for n in points], list(points.values())
     slope, begin = linear_regression(doublings, costs)
     off = max(abs(y - begin - slope * x) / y for x, y in zip(doublings, costs))

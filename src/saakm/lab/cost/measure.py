@@ -33,7 +33,7 @@ _KIB_PER_THREAD = 64
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under which figures can be compared."""
+    """Figures can be compared if these are the same."""
 
     cpus: int = 1
     runnable: int = 0
@@ -120,7 +120,7 @@ def measure(
 
 
 def results(scheduler: str, operations: list[str], text: str) -> dict[str, float]:
-    """Of each operation, from the guest's console."""
+    """Returns the result of each operation, from the guest's console."""
     found = {name: float(value) for name, value, _ in _RESULT.findall(text)}
     missing = [name for name in operations if name not in found]
     said = _ERROR.search(text)

@@ -55,7 +55,7 @@ OPERATIONS = {
 
 
 def chosen_operations(names: Sequence[str], cpus: int) -> list[str]:
-    """In the usual order; all that the machine has CPUs for where none is named."""
+    """Returns them in the usual order; all that the machine has CPUs for where none is named."""
     if not names:
         return [name for name, operation in OPERATIONS.items() if operation.cpus <= cpus]
     for name in names:

@@ -87,7 +87,7 @@ def _color(row: Row, zero: Row) -> str:
 
 
 def show_changes(changes: list[Change], console: Console) -> None:
-    """Of counts, or of ratios."""
+    """Shows changes of counts, or of ratios."""
     if not changes:
         return
     what = f"ratios to {FLOOR}'s, " if changes[0].is_ratio else ""

@@ -23,7 +23,7 @@ def write(path: Path, rows: list[Row]) -> None:
 
 
 def section(title: str, rows: list[Row], image: Path) -> list[str]:
-    """Of one run; draws the picture."""
+    """Makes the section of one run, and draws its picture."""
     axis = axis_of(rows)
     (curves if axis else bars).draw(rows, [image])
     parts = _along(rows) if axis else _operations(rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Into which functions of the kernel the instructions of an operation fall, and who called them."""
+"""Finds in which functions of the kernel an operation executes its instructions, and who called them."""
 
 import bisect
 import re
@@ -93,7 +93,7 @@ def kernel_symbols(vmlinux: Path) -> dict[int, str]:
 
 
 def guest_symbols(text: str) -> dict[int, str]:
-    """Of modules and BPF programs, as the guest has loaded them."""
+    """Returns those of modules and BPF programs, as the guest has loaded them."""
     return {
         int(address, 16): f"{name} [{module}]" for address, name, module in _SYMBOL.findall(text)
     }
@@ -127,7 +127,7 @@ def profile(
 
 
 def by_stack(lines: list[str], symbols: Symbols) -> Counter[tuple[str, ...]]:
-    """From the plugin's lines: the calls under way, the instruction, how often."""
+    """Counts the plugin's lines: each has the calls under way, the instruction, how often."""
     stacks: Counter[tuple[str, ...]] = Counter()
     for line in lines:
         places, count = line.split()
@@ -163,7 +163,7 @@ def by_operation(profiles: list[Profile]) -> dict[str, list[Profile]]:
 
 
 def table(profiles: list[Profile], top: int) -> list[list[str]]:
-    """Of one operation: a function and its instructions under each scheduler; last: all."""
+    """Has a row for each function, with its instructions under each scheduler; the last is all."""
     names: defaultdict[str, float] = defaultdict(float)
     for p in profiles:
         for name, value in p.functions.items():

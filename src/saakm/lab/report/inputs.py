@@ -32,7 +32,7 @@ class Results:
 
     @property
     def costs(self) -> list[Row]:
-        """Of operations, not along an axis."""
+        """Returns the costs of operations that were not measured along an axis."""
         return [row for rows in self.cost_runs.values() if not axis_of(rows) for row in rows]
 
     @property

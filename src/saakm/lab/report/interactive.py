@@ -128,7 +128,7 @@ def costs(rows: Sequence[Row]) -> str:
 
 
 def curves(rows: list[Row]) -> str:
-    """Of one operation along an axis, over logarithms; the cost from zero."""
+    """Draws one operation along an axis, on a logarithmic scale; the cost starts at zero."""
     values, figures = cost_curves.table_of(rows)
     names = list(figures)
     traces = [
