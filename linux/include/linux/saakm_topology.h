@@ -99,18 +99,18 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
 }
 
 /**
- * SAAKM_IDLE_LOOKS - how many CPUs saakm_idle_cpu_near() looks at
+ * SAAKM_IDLE_PROBES - how many CPUs saakm_idle_cpu_near() probes at the most
  *
- * Each look reads a cache line of another CPU.
+ * Each idle-CPU probe reads a cache line of another CPU.
  */
-#define SAAKM_IDLE_LOOKS	64
+#define SAAKM_IDLE_PROBES	64
 
 /**
  * saakm_idle_cpu_near() - find an idle core for a thread
  * @task: the thread; only CPUs that it may use are considered
  * @cpu: start here, then go outward through its levels
  *
- * Looks at SAAKM_IDLE_LOOKS cores at the most. For the answer of @new_prepare and
+ * Probes SAAKM_IDLE_PROBES cores at the most. For the answer of @new_prepare and
  * @unblock_prepare, which cannot be -1: ``event->prev_cpu`` then.
  *
  * Context: any with preemption off. A hint: it may change at any time.
@@ -118,7 +118,7 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
  */
 static inline int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
 {
-	unsigned int looks = SAAKM_IDLE_LOOKS;
+	unsigned int probes = SAAKM_IDLE_PROBES;
 	struct topology_level *level, *inner = NULL;
 	int other;
 
@@ -131,7 +131,7 @@ static inline int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
 				continue;
 			if (saakm_idle_for(task, other))
 				return other;
-			if (!--looks)
+			if (!--probes)
 				return -1;
 		}
 		inner = level;
