@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Round robin as policies/rr: a queue per CPU, a time slice of 4 ms, a start on
- * an idle CPU near the last one. A CPU that runs dry takes a waiting thread of
+ * an idle CPU near the last one. A newly idle CPU takes a waiting thread of
  * the next CPU by number that has one, and one that sleeps is woken for it.
  * Unlike rr, busy CPUs do not even out the lengths of their queues.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scx_fifo with work stealing, as docs/examples/steal: a CPU that runs dry takes
+ * scx_fifo with work stealing, as docs/examples/steal: a newly idle CPU takes
  * the longest waiting thread of the next CPU that has one.
  */
 #include "scx.bpf.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * rr: one queue per CPU, a time slice, and balancing. A thread starts and wakes
- * on an idle CPU near its last one; a CPU that runs dry takes a waiting thread
+ * on an idle CPU near its last one; a newly idle CPU takes a waiting thread
  * from the nearest queue that has one, and every CPU looks around from time to
  * time, so that none sleeps through a wakeup elsewhere.
  */

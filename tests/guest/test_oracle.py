@@ -37,7 +37,7 @@ HACKBENCH = "hackbench -g 2 -l 60"
 
 
 def test_no_cpu_idles_beside_work(guest):
-    """rr steals as soon as a CPU runs dry."""
+    """rr steals as soon as a CPU goes idle."""
     load_policy(guest, "rr")
     assert _longest_us(guest, "rr", f"saakmctl exec rr -- {HACKBENCH}") <= LIMIT_US
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * steal: policies/fifo with work stealing. A CPU that runs dry takes the longest
+ * steal: policies/fifo with work stealing. A newly idle CPU takes the longest
  * waiting thread of the nearest CPU that has one.
  */
 #include <linux/module.h>

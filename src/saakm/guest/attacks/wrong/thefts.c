@@ -79,7 +79,7 @@ static void steal_all(struct saakm_policy *policy, struct core_event *core)
 	}
 }
 
-/* sleep_moved: whoever blocks on the CPU that runs dry is current, and its state is lost. */
+/* sleep_moved: whoever blocks on the newly idle CPU is current, and its state is lost. */
 static void steal_any(struct saakm_policy *policy, struct core_event *core)
 {
 	int cpu;
