@@ -134,9 +134,10 @@ def test_clean_takes_nothing_that_is_mounted(place, tmp_path, monkeypatch):
     assert (place / "logs" / "file").exists()
 
 
-def test_clean_waits_for_nobody(place):
-    cache.make(place / "build" / "x")
-    with (place / "build/x/lock").open("w") as lock:
+@pytest.mark.parametrize("where", ["x", "x/saakm-modules/checkout"])
+def test_clean_waits_for_nobody(place, where):
+    cache.make(place / "build" / where)
+    with (place / "build" / where / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(SaakmError, match="is in use"):
             clean.clean(False)
@@ -368,24 +369,6 @@ def test_a_truncated_module_is_built_again(place, tmp_path, monkeypatch):
     module.write_text("a mod")
     modules.build_modules(it, sources=[policy])
     assert len(built) == 2 and module.read_text() == "a module"
-
-
-def test_a_truncated_saakmctl_is_built_again(place, tmp_path, monkeypatch):
-    """As cargo does it: one file under two names, and only its being there counts."""
-    release = paths.CARGO / "release"
-
-    def cargo(*_, **__):
-        (release / "deps").mkdir(parents=True, exist_ok=True)
-        program = release / "deps" / "saakmctl-0123"
-        if not program.exists():
-            program.write_text("a program")
-        (release / "saakmctl").unlink(missing_ok=True)
-        (release / "saakmctl").hardlink_to(program)
-
-    monkeypatch.setattr(modules, "run_logged", cargo)
-    program = modules.build_saakmctl()
-    program.write_text("a pro")
-    assert modules.build_saakmctl().read_text() == "a program"
 
 
 def test_a_damaged_record_of_the_tree_has_it_unpacked_again(place, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from test_report import browse
 
 from saakm.base import paths
 from saakm.builder import source
-from saakm.builder.modules import build_saakmctl
+from saakm.builder.ctl import build_saakmctl
 from saakm.cli import app
 
 DOCS = paths.REPO / "docs"

@@ -13,7 +13,7 @@ from test_cli import saakm
 from saakm import lint
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.builder import source
+from saakm.builder import cargo, source
 from saakm.builder.kernel import Kernel
 from saakm.lint import checker, kernelside, sources
 
@@ -183,7 +183,7 @@ def test_what_another_checkout_built_is_not_ours(tmp_path):
     for root, stays in (("a", False), ("a", True), ("b", False)):
         for directory in (*mine, others):
             directory.mkdir(parents=True, exist_ok=True)
-        sources._forget_other_checkouts(tmp_path, Path(root))
+        cargo.forget_other_checkouts(tmp_path, Path(root))
         assert [directory.exists() for directory in mine] == [stays, stays]
         assert others.exists()
 

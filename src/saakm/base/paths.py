@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Where things are: the checkout, which is only read, and the cache, where builds live."""
 
+import hashlib
 import os
 import pwd
 from pathlib import Path
@@ -20,6 +21,11 @@ INCLUDE = GUEST_FILES / "include"
 BYSTANDERS = GUEST_FILES / "bystanders"
 ORACLE = GUEST_FILES / "oracle"
 ATTACKS = GUEST_FILES / "attacks"
+
+
+def checkout_key() -> str:
+    """Tells this checkout from others that use the same cache."""
+    return hashlib.sha256(str(REPO).encode()).hexdigest()[:12]
 
 
 def _cache() -> Path:

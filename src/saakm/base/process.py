@@ -3,6 +3,7 @@
 
 import errno
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -26,8 +27,12 @@ def run_logged(
     cwd: Path | None = None,
     on_line: Callable[[str], None] | None = None,
     append: bool = False,
+    leave_out: re.Pattern[str] | None = None,
 ) -> None:
-    """Raises with the log's end when the program fails or is not there."""
+    """Raises with the log's end when the program fails or is not there.
+
+    `leave_out`: of lines that only `on_line` is to hear of.
+    """
     cache.make(log.parent)
     with log.open("a" if append else "w") as out:
         try:
@@ -50,7 +55,8 @@ def run_logged(
         with child:
             assert child.stdout
             for line in child.stdout:
-                out.write(line)
+                if not leave_out or not leave_out.match(line):
+                    out.write(line)
                 if on_line:
                     on_line(line)
     if child.returncode:

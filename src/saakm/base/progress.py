@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Progress of work that takes more than two seconds, on stderr."""
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,17 +47,33 @@ class Meter:
         self._task = bar.add_task(title, total=total, left="") if bar else TaskID(0)
         self._start = time.monotonic()
         self._said = self._start
+        self._saying = threading.Lock()
 
     def advance(self, amount: float = 1) -> None:
         self.done += amount
         # More than was expected: the expectation was wrong, not the work.
         if self.total is not None and self.done > self.total:
             self.total = self.done / _NEARLY
+        self._show()
+
+    def reach(self, done: float, total: float) -> None:
+        """For work that says itself how far it is, and of how much."""
+        self.done = max(done, self.done)
+        self.total = self._expected = total
+        self._show()
+
+    def _show(self) -> None:
         if self._bar:
             self._bar.update(self._task, completed=self.done, total=self.total, left=self.left())
-        elif time.monotonic() - self._said > _PLAIN_INTERVAL:
-            self._said = time.monotonic()
-            self._print(self._estimate())
+        else:
+            self.remind()
+
+    def remind(self) -> None:
+        """Elsewhere than on a terminal a line now and then, whether or not anything was done."""
+        with self._saying:
+            if time.monotonic() - self._said >= _PLAIN_INTERVAL:
+                self._said = time.monotonic()
+                self._print(self._estimate())
 
     def describe(self, doing: str) -> None:
         if self._bar:
@@ -92,9 +109,10 @@ class Meter:
         return pace * (self.total - self.done)
 
     def _estimate(self) -> str:
+        so_far = f"{time.monotonic() - self._start:.0f} s so far"
         if not self.total:
-            return f"{self.done:.0f} done, {time.monotonic() - self._start:.0f} s so far"
-        return ", ".join(filter(None, [f"{self.done:.0f} of {self.total:.0f}", self.left()]))
+            return f"{self.done:.0f} done, {so_far}" if self.done else so_far
+        return f"{self.done:.0f} of {self.total:.0f}, {self.left() or so_far}"
 
     def _print(self, text: str) -> None:
         _STDERR.print(f"saakm: {self.title}: {text}", highlight=False, soft_wrap=True)
@@ -110,20 +128,46 @@ _STDERR = Console(stderr=True)
 
 @contextmanager
 def meter(
-    title: str, total: float | None = None, usual_pace: float | None = None
+    title: str,
+    total: float | None = None,
+    usual_pace: float | None = None,
+    total_comes: bool = False,
 ) -> Iterator[Meter]:
-    """A bar on a terminal, a line now and then elsewhere. Without a total, no estimate."""
+    """A bar on a terminal, a line now and then elsewhere. Without a total, no estimate.
+
+    `total_comes`: by Meter.reach().
+    """
     if not _STDERR.is_terminal:
         plain = Meter(title, total, None, usual_pace)
-        yield plain
+        with _reminding(plain):
+            yield plain
         plain.finish()
         return
     columns = [SpinnerColumn(), TextColumn("{task.description}")]
-    if total is not None:
-        columns += [BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}")]
+    if total is not None or total_comes:
+        columns += [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+        columns += [TextColumn("{task.fields[left]}")]
     else:
-        columns += [TextColumn("{task.completed:.0f}"), TimeElapsedColumn()]
+        columns += [TimeElapsedColumn()]
     with Progress(*columns, console=_STDERR, transient=True) as bar:
         shown = Meter(title, total, bar, usual_pace)
         yield shown
         shown.finish()
+
+
+@contextmanager
+def _reminding(plain: Meter) -> Iterator[None]:
+    """A program that says nothing for minutes calls no meter: a thread looks at the clock."""
+    over = threading.Event()
+
+    def remind() -> None:
+        while not over.wait(_PLAIN_INTERVAL):
+            plain.remind()
+
+    thread = threading.Thread(target=remind, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

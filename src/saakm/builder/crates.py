@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs from crates.io, built on demand and kept in the cache."""
 
-import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.locks import locked
-from ..base.process import run_logged
-from ..base.progress import meter
-
-_COMPILING = re.compile(r"^\s+Compiling (\S+)")
+from .cargo import run_cargo
 
 
 @dataclass(frozen=True)
@@ -36,17 +31,12 @@ def build(crate: Crate) -> Path:
     with locked(root / "crates.lock"):
         if not program.exists():
             _refuse_without(crate)
-            print(
-                f"saakm: building {crate.name} {crate.version} from its source, once; this takes minutes",
-                file=sys.stderr,
-            )
             _install(crate, place, root / "target")
     return program
 
 
 def _install(crate: Crate, place: Path, target: Path) -> None:
     command = [
-        "cargo",
         "install",
         "--locked",
         "--version",
@@ -56,21 +46,8 @@ def _install(crate: Crate, place: Path, target: Path) -> None:
         *crate.options,
         crate.name,
     ]
-    with meter(f"building {crate.name} {crate.version}") as progress:
-
-        def step(line: str) -> None:
-            if match := _COMPILING.match(line):
-                progress.advance()
-                progress.describe(match[1])
-
-        run_logged(
-            command,
-            paths.LOGS / f"{crate.name}.log",
-            f"building {crate.name}",
-            env={"CARGO_TARGET_DIR": str(target), **dict(crate.environment)},
-            cwd=paths.CACHE,
-            on_line=step,
-        )
+    log, what = paths.LOGS / f"{crate.name}.log", f"building {crate.name} {crate.version}"
+    run_cargo(command, log, what, target, paths.CACHE, **dict(crate.environment))
 
 
 def _refuse_without(crate: Crate) -> None:

@@ -23,6 +23,7 @@ _STEP = re.compile(
 _DEFAULT_STEPS = {"base": 2057, "debug": 2076, "kcsan": 2060}
 # Of one CPU, for a step, without anything in the compiler's cache.
 _USUAL_SECONDS = {"base": 0.45, "debug": 0.8, "kcsan": 0.8}
+MODULES = "saakm-modules"
 # Fixed, so that neither date nor host make ccache miss.
 _ENV = {
     "CCACHE_DIR": str(paths.CCACHE),
@@ -48,7 +49,8 @@ class Kernel:
 
     @property
     def modules(self) -> Path:
-        return self.build / "saakm-modules"
+        """This checkout's: another one may have others of the same names."""
+        return self.build / MODULES / paths.checkout_key()
 
 
 def make_command(build: Path, tree: Path | None = None, jobs: int | None = None) -> list[str]:

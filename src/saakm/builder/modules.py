@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds policies and test modules against a built kernel, and saakmctl.
+"""Builds policies and test modules against a built kernel.
 
 Sources are copied into the cache first, so that the checkout stays clean.
 """
@@ -11,10 +11,11 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
-from ..base.files import hash_files, hash_named, is_fresh, write_stamp
+from ..base.files import hash_named, is_fresh, write_stamp, write_text
 from ..base.locks import locked
 from ..base.process import run_logged
 from ..base.progress import meter
+from . import leftovers
 from .kernel import Kernel, environment, make_command
 from .policies import module_name, own_policies, source_files
 
@@ -37,9 +38,11 @@ def build_modules(
     if sources is None:
         sources = module_sources().values()
     sources = list(sources)
-    with locked(kernel.modules / "lock"):
+    with locked(kernel.modules / leftovers.LOCK):
         stale = [path for path in sources if not _is_fresh(kernel, path)]
         if stale:
+            leftovers.claim(kernel.modules)
+            leftovers.remove(kernel.modules)
             with meter("building modules", len(stale)) as progress:
                 for path in stale:
                     progress.describe(path.name)
@@ -95,6 +98,7 @@ def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
     for place, file in source_files(source).items():
         (copy / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy / place)
+    write_text(copy / leftovers.SOURCE, str(source))
     run_logged(
         [*make_command(kernel.build, jobs=jobs), f"M={copy}", "modules"],
         copy.with_name(f"{copy.name}.log"),
@@ -102,30 +106,3 @@ def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
         env=environment(),
     )
     write_stamp(copy / "saakm.stamp", inputs, module)
-
-
-def build_saakmctl() -> Path:
-    """The program's path."""
-    program = paths.CARGO / "release" / "saakmctl"
-    files = [f for f in paths.CRATES.rglob("*") if f.is_file() and "target" not in f.parts]
-    inputs, stamp = hash_files(files, paths.CRATES), paths.CARGO / "saakm.stamp"
-    with locked(paths.CARGO / "lock"):
-        if is_fresh(stamp, inputs, program):
-            return program
-        # Cargo looks only whether they exist; the program is one file under two names. The
-        # library may be another checkout's, which has the same name.
-        built = [
-            f for kind in ("saakmctl-*", "libsaakm-*") for f in program.parent.glob(f"deps/{kind}")
-        ]
-        for file in (program, *built):
-            file.unlink(missing_ok=True)
-        with meter("building saakmctl"):
-            run_logged(
-                ["cargo", "build", "--release", "--locked"],
-                paths.LOGS / "saakmctl.log",
-                "building saakmctl",
-                env={"CARGO_TARGET_DIR": str(paths.CARGO)},
-                cwd=paths.CRATES,
-            )
-        write_stamp(stamp, inputs, program)
-    return program

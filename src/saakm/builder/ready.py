@@ -3,8 +3,9 @@
 
 from pathlib import Path
 
+from .ctl import build_saakmctl
 from .kernel import Kernel, build_kernel
-from .modules import build_modules, build_saakmctl
+from .modules import build_modules
 
 
 def build_all(config: str, policy: Path | None = None) -> Kernel:

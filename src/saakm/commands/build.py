@@ -9,8 +9,9 @@ import typer
 
 from ..base.errors import SaakmError
 from ..builder.compile_commands import write_compile_commands
+from ..builder.ctl import build_saakmctl
 from ..builder.kernel import build_kernel
-from ..builder.modules import all_sources, build_modules, build_saakmctl
+from ..builder.modules import all_sources, build_modules
 from ..builder.policies import find_policy
 
 

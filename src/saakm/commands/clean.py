@@ -13,6 +13,7 @@ import typer
 from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.locks import is_locked
+from ..builder.kernel import MODULES
 from ..vm import exchange
 
 # What the workshop makes in its cache, as ./saakm has it, too.
@@ -84,6 +85,7 @@ def _refuse_what_is_not_ours() -> None:
 
 def _refuse_while_in_use() -> None:
     locks = [*paths.BUILD.glob("*/lock"), *paths.TREES.glob("*/lock")]
+    locks += paths.BUILD.glob(f"*/{MODULES}/*/lock")
     locks += [paths.CACHE / name / "lock" for name in ("cargo", "qemu", "mutate")]
     used = [*exchange.living(), *(lock.parent for lock in locks if is_locked(lock))]
     if used:

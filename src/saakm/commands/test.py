@@ -11,8 +11,9 @@ import typer
 
 from ..base import cache, git, paths
 from ..base.errors import SaakmError
+from ..builder.ctl import build_saakmctl
 from ..builder.kernel import build_kernel
-from ..builder.modules import build_modules, build_saakmctl
+from ..builder.modules import build_modules
 from ..lint.checker import Failure
 from ..lint.every import check_kernel, check_sources
 from ..testing import unchanged

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..base import paths
 from ..base.errors import SaakmError
+from ..builder.kernel import MODULES
 from ..vm.qmp import tell
 from ..vm.running import Running, hold, release
 from .scripts import kernel_scripts
@@ -28,7 +29,7 @@ _SETTINGS = (
 def debug(guest: Running, commands: Sequence[str], batch: bool) -> int:
     """gdb on our terminal; its exit status. The guest goes on afterwards."""
     build, exchange = Path(guest.build), Path(guest.exchange)
-    environment = {**os.environ, "SAAKM_MODULES": str(build / "saakm-modules")}
+    environment = {**os.environ, "SAAKM_MODULES": str(build / MODULES)}
     environment["SAAKM_GDB_SCRIPTS"] = str(kernel_scripts(build))
     environment["SAAKM_SYMBOLS"] = str(exchange / "symbols")
     _listen(exchange)

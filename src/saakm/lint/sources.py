@@ -3,7 +3,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -11,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..base import cache, paths
-from ..base.files import write_text
 from ..base.locks import locked
+from ..builder.cargo import forget_other_checkouts
 from .checker import Checker, Skipped, complaint_of
 
 # What keeps a checker quick the next time.
@@ -62,18 +61,8 @@ def _cargo(root: Path, *arguments: str) -> str:
     target = cache.make(paths.CARGO)
     # What is built of crates/ has one name for all checkouts that share the cache.
     with _CARGO, locked(CACHE / "cargo.lock"):
-        _forget_other_checkouts(target / "debug", root)
+        forget_other_checkouts(target / "debug", root)
         return complaint_of(["cargo", *arguments], root / "crates", CARGO_TARGET_DIR=str(target))
-
-
-def _forget_other_checkouts(built: Path, root: Path) -> None:
-    """Cargo compares times only: what another checkout has built last passes for ours."""
-    whose = built / "saakm-checkout"
-    if whose.exists() and whose.read_text() == str(root):
-        return
-    for fingerprint in (built / ".fingerprint").glob("saakm*-*"):
-        shutil.rmtree(fingerprint)
-    write_text(cache.make(built) / whose.name, str(root))
 
 
 def _refuse_without(program: str, package: str, component: str) -> None:

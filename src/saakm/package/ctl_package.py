@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakmctl with manual pages, completions, and a unit that applies /etc/saakm.toml at boot."""
 
-import sys
 import tempfile
 from pathlib import Path
 
 from ..base import paths
 from ..base.locks import locked
-from ..base.process import run_logged
 from ..base.progress import meter
-from ..builder.modules import build_saakmctl
+from ..builder.cargo import forget_other_checkouts, run_cargo
+from ..builder.ctl import build_saakmctl
 from .debian import build_package
 
 NAME = "saakmctl"
@@ -38,17 +37,8 @@ def package_ctl(out: Path) -> Path:
 
 def _write_docs(directory: Path) -> None:
     """Makes them from the description of the command line that the program has."""
-    print(
-        "saakm: building the program that writes manual pages and completions: minutes, the first "
-        "time",
-        file=sys.stderr,
-    )
-    command = ["cargo", "run", "--locked", "--example", "docs", "--", str(directory)]
-    with locked(paths.CARGO / "lock"), meter("writing manual pages and completions"):
-        run_logged(
-            command,
-            paths.LOGS / "saakmctl-docs.log",
-            "writing manual pages and completions",
-            env={"CARGO_TARGET_DIR": str(paths.CARGO)},
-            cwd=paths.CRATES,
-        )
+    command = ["run", "--locked", "--example", "docs", "--", str(directory)]
+    log, what = paths.LOGS / "saakmctl-docs.log", "writing manual pages and completions"
+    with locked(paths.CARGO / "lock"):
+        forget_other_checkouts(paths.CARGO / "debug", paths.REPO)
+        run_cargo(command, log, what, paths.CARGO, paths.CRATES)

@@ -16,8 +16,9 @@ from pathlib import Path
 from ..base.errors import GuestDied, SaakmError
 from ..base.procfs import parse_ejected
 from ..base.progress import meter
+from ..builder.ctl import build_saakmctl
 from ..builder.kernel import Kernel
-from ..builder.modules import build_saakmctl, module_file
+from ..builder.modules import module_file
 from ..builder.policies import module_name
 from . import appliance, qmp
 from .appliance import Appliance

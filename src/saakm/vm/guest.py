@@ -28,6 +28,7 @@ from typing import Self, TextIO
 from ..base import cache, paths
 from ..base.errors import GuestDied, GuestHung, QemuFault, SaakmError
 from ..base.process import tail
+from ..builder.ctl import saakmctl_file
 from ..builder.kernel import Kernel
 from ..builder.modules import module_file
 from .command import host_command, package_in_guest
@@ -85,6 +86,7 @@ class Guest:
     def __init__(self, kernel: Kernel, machine: Machine, patience: float = 1.0):
         """`patience`: of timeouts of commands; a boot's is BUSY."""
         self.kernel, self.machine = kernel, machine
+        self._saakmctl = saakmctl_file()
         self.boot_seconds = 0.0
         self._patience = patience
         self._qemu: subprocess.Popen[bytes] | None = None
@@ -237,7 +239,7 @@ class Guest:
     def _boot(self, mode: str, pipe: int | None) -> None:
         """Start QEMU; its serial line is a pipe, or our terminal."""
         size = shutil.get_terminal_size()
-        environment = {"path": str(paths.CARGO / "release")}
+        environment = {"path": str(self._saakmctl.parent)}
         environment |= {"rows": str(size.lines), "cols": str(size.columns)}
         command = host_command(self.machine, self.kernel.vmlinux, self.exchange, mode, environment)
         announce(self.exchange, self.kernel.config, self.kernel.build)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...base.procfs import parse_ejected
+from ...builder.ctl import build_saakmctl
 from ...builder.kernel import Kernel, build_kernel
-from ...builder.modules import build_modules, build_saakmctl
+from ...builder.modules import build_modules
 from ...builder.policies import find_policy
 from ...model.run import Shape
 from ...vm.command import package_in_guest

@@ -12,6 +12,7 @@ from pathlib import Path
 from ...base import paths
 from ...base.errors import SaakmError
 from ...base.procfs import parse_ejected, parse_table
+from ...builder.ctl import saakmctl_file
 from ...model.run import Shape
 from ...vm.guest import Result
 from .script import CGROUP, TRACE, WORK
@@ -127,12 +128,13 @@ def _kernel_log() -> str:
 
 
 def _find_saakmctl() -> str:
-    built = paths.CARGO / "release" / "saakmctl"
-    found = shutil.which("saakmctl") or (str(built) if built.exists() else None)
-    if not found:
+    if found := shutil.which("saakmctl"):
+        return found
+    built = saakmctl_file()
+    if not built.exists():
         raise SaakmError(
             "there is no saakmctl on this machine",
             f"neither on PATH nor as {built}",
-            "saakm build modules, or build crates/ and put saakmctl on PATH",
+            "saakm build, or build crates/ and put saakmctl on PATH",
         )
-    return found
+    return str(built)

@@ -11,8 +11,9 @@ from typing import Any
 
 from ...base import paths
 from ...base.errors import GuestDied, GuestHung, SaakmError
+from ...builder.ctl import build_saakmctl
 from ...builder.kernel import Kernel, build_kernel
-from ...builder.modules import build_modules, build_saakmctl
+from ...builder.modules import build_modules
 from ...builder.policies import module_name
 from ...builder.programs import compile_static
 from ...vm import appliance, qmp
@@ -35,6 +36,7 @@ class Subject:
     name: str
     parameters: tuple[str, ...]
     kernels: dict[str, Kernel]
+    saakmctl: Path
     files: Path  # copies: whoever edits the policy meanwhile edits it for the next time
 
     def module(self, config: str) -> Path:
@@ -55,8 +57,7 @@ def prepare(source: Path, parameters: list[str], configs: set[str], files: Path)
         (files / config).mkdir()
         for module in build_modules(kernel, sources=[source, paths.ORACLE]):
             shutil.copy(module, files / config)
-    build_saakmctl()
-    return Subject(module_name(source), tuple(parameters), kernels, files)
+    return Subject(module_name(source), tuple(parameters), kernels, build_saakmctl(), files)
 
 
 def promises(module: Path) -> list[str]:
@@ -70,7 +71,7 @@ def promises(module: Path) -> list[str]:
 def guest_of(subject: Subject, trial: Trial) -> Appliance:
     module = subject.module(trial.config)
     files = {module.name: module, "oracle.ko": module.with_name("oracle.ko")}
-    files |= appliance.with_libraries(paths.CARGO / "release" / "saakmctl")
+    files |= appliance.with_libraries(subject.saakmctl)
     words = ["norandmaps", "oops=panic", f"policy={subject.name}", f"check={trial.check}"]
     words += [f"seed={trial.seed}", f"scale={trial.scale}", *CHECKS[trial.check].append.split()]
     if subject.parameters:
