@@ -15,6 +15,7 @@ import pytest
 from saakm.base import cache, paths
 from saakm.base.errors import GuestError
 from saakm.base.files import replacing
+from saakm.builder.ctl import build_saakmctl
 from saakm.builder.kernel import Kernel, build_kernel
 from saakm.builder.modules import build_modules
 from saakm.vm.accel import choose_accel
@@ -73,7 +74,7 @@ class Shape:
 
 
 def find_kernel(config: str) -> Kernel:
-    """The kernel under test, with its modules. SAAKM_TEST_KERNEL names a build directory to take instead."""
+    """The kernel under test, with its modules and saakmctl. SAAKM_TEST_KERNEL names a build directory to take instead."""
     given = os.environ.get("SAAKM_TEST_KERNEL")
     if given:
         vmlinux = Path(given) / "vmlinux"
@@ -81,6 +82,7 @@ def find_kernel(config: str) -> Kernel:
     else:
         kernel = build_kernel(config)
     build_modules(kernel)
+    build_saakmctl()
     return kernel
 
 

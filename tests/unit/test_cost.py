@@ -11,10 +11,9 @@ from typer.testing import CliRunner
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.builder import crates
 from saakm.builder.programs import compile_static
 from saakm.cli import app
-from saakm.lab.cost import bars, baseline, flame, printed
+from saakm.lab.cost import bars, baseline, printed
 from saakm.lab.cost.measure import Conditions, loaded_policies, results
 from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.lab.cost.target import find_target
@@ -305,10 +304,3 @@ def test_every_load_option_counts(monkeypatch):
     CliRunner().invoke(app, ["cost", "--load", "fifo,rr", "--load", "vtime", "--load", "rr"])
     CliRunner().invoke(app, ["cost"])
     assert seen == [("fifo", "rr", "vtime"), ()]
-
-
-def test_a_flame_graph_announces_what_it_builds(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(crates.paths, "CACHE", tmp_path)
-    monkeypatch.setattr(crates, "run_logged", lambda *_, **__: None)
-    flame.prepare()
-    assert "building inferno" in capsys.readouterr().err

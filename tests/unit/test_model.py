@@ -77,6 +77,9 @@ def test_a_workload_has_types(tmp_path):
         (('what = "it tells something"', ""), "what"),
         (("[cost]", "[bench]\n[cost]"), "one of [cost] and [bench]"),
         (('[cost]\nop = ["pipe"]\ncpus = 2', ""), "one of [cost] and [bench]"),
+        (("cpus = 2", 'axis = "cpus"\nwhere = true'), "an axis stands alone"),
+        (("cpus = 2", 'axis = "cpus"\nrunnable = 4'), "an axis stands alone"),
+        (("cpus = 2", "values = [1, 2]"), "values are of an axis"),
     ],
 )
 def test_an_experiment_of_wrong_types(tmp_path, change, key):

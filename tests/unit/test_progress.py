@@ -2,6 +2,8 @@
 """What a bar says of the time that is left."""
 
 import json
+import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from saakm.base import progress
 from saakm.base.progress import Meter, duration
 from saakm.builder import kernel
+from saakm.builder.cargo import run_cargo
 
 
 @pytest.fixture
@@ -107,3 +110,48 @@ def test_what_comes_first_may_be_quick(clock):
     meter.advance(100)
     # Half of it by what was seen, half by what is usual.
     assert meter.seconds_left() == pytest.approx(1900 * (0.1 + 0.5) / 2)
+
+
+CARGO = """#!/bin/sh
+printf '   Compiling one v1.0.0\\n    Building [=>    ] 1/40: one\\r    Building [====> ] 30/40: two, three\\r\\n'
+echo "$CARGO_TARGET_DIR $*"
+"""
+
+
+def test_cargo_says_how_far_it_is(tmp_path, monkeypatch, capsys):
+    """Of which its log has nothing."""
+    monkeypatch.setattr(progress, "_PLAIN_INTERVAL", 0.0)
+    program = tmp_path / "bin/cargo"
+    program.parent.mkdir()
+    program.write_text(CARGO)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    log = tmp_path / "log"
+    run_cargo(["build"], log, "building it", tmp_path / "target", tmp_path)
+    assert re.search(r"saakm: building it: 30 of 40, about \d+ s left\n", capsys.readouterr().err)
+    said = log.read_text().split("\n")
+    assert [line.strip() for line in said if line.strip()] == [
+        "Compiling one v1.0.0",
+        f"{tmp_path / 'target'} build",
+    ]
+
+
+def test_what_says_nothing_is_not_silent(monkeypatch, capsys):
+    """Where there is no terminal: lines come while the work goes on, and none after it."""
+    monkeypatch.setattr(progress, "_PLAIN_INTERVAL", 0.01)
+    said = threading.Event()
+    monkeypatch.setattr(Meter, "_print", lambda self, text: said.set())
+    with progress.meter("packaging") as silent:
+        assert said.wait(60)
+        assert re.fullmatch(r"\d+ s so far", silent._estimate())
+    assert not [one for one in threading.enumerate() if one.name == progress.REMINDER]
+
+
+def test_it_is_said_how_far_without_an_estimate(clock):
+    meter = Meter("building", None, None)
+    clock.now = 20
+    assert meter._estimate() == "20 s so far"
+    meter.reach(1, 100)
+    assert meter._estimate() == "1 of 100, about 33 min left"
+    meter.reach(100, 100)
+    assert meter._estimate() == "100 of 100, nearly done"

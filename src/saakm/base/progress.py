@@ -124,6 +124,7 @@ def duration(seconds: float) -> str:
 
 
 _STDERR = Console(stderr=True)
+REMINDER = "reminder"  # the name of a thread
 
 
 @contextmanager
@@ -164,7 +165,7 @@ def _reminding(plain: Meter) -> Iterator[None]:
         while not over.wait(_PLAIN_INTERVAL):
             plain.remind()
 
-    thread = threading.Thread(target=remind, daemon=True)
+    thread = threading.Thread(target=remind, name=REMINDER, daemon=True)
     thread.start()
     try:
         yield

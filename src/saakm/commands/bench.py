@@ -113,9 +113,13 @@ def _report(found: list[Figure], base: str, console: Console) -> None:
         comparison.show(found, base, console)
 
 
-def _complain(bench_: Bench) -> None:
+def tell_splats(bench_: Bench) -> None:
     for splat in bench_.splats:
         print(f"saakm: the kernel complained:\n{splat}", file=sys.stderr)
+
+
+def _complain(bench_: Bench) -> None:
+    tell_splats(bench_)
     if bench_.failures:
         raise SaakmError(
             f"{len(bench_.failures)} runs failed",

@@ -48,6 +48,7 @@ def cost(
 ) -> None:
     """Count the executed instructions of scheduling operations, in one boot for each scheduler."""
     out = Output(json_rows, top, svg, png, markdown, flame)
+    _refuse_with_axis(axis, values, baseline, write_baseline, where, flame, runnable)
     plot.prepare(out.pictures)
     spec = Cost(
         op=words(op),
@@ -62,8 +63,6 @@ def cost(
         switches=switches,
         scale=scale,
     )
-    if axis:
-        _refuse_with_axis(baseline, write_baseline, where, flame, runnable)
     before = baselines.read(baseline) if baseline else None
     course = conduct.prepare(_like(before, spec) if before else spec, vmlinux)
     if where or flame:
@@ -118,8 +117,12 @@ def _compare(kinds: list[list[Change]], file: Path | None, console: Console) -> 
         baselines.refuse_regressions(file, found)
 
 
-def _refuse_with_axis(*others: object) -> None:
-    if any(others):
+def _refuse_with_axis(axis: str, values: str, *others: object) -> None:
+    if values and not axis:
+        raise SaakmError(
+            f"'{values}' are values of no axis", "none is named", "saakm cost --axis NAME"
+        )
+    if axis and any(others):
         raise SaakmError(
             "--axis stands alone",
             "it varies what the other options fix",

@@ -11,13 +11,14 @@ from rich.console import Console
 
 from ..base.errors import SaakmError
 from ..base.files import make_output, write_text
-from ..lab.bench.conduct import conduct as conduct_bench
+from ..lab.bench import conduct as bench
 from ..lab.cost import conduct as conduct_cost
 from ..lab.cost.where import as_rows
-from ..model.experiment import DIRECTORY, Bench, Cost, Experiment, names, read
-from ..model.schema import plain
+from ..model.experiment import DIRECTORY, HINT, Bench, Cost, Experiment, names, read
+from ..model.schema import plain, refusal
 from ..view.terminal import label, table
 from ..vm.options import VmOptions
+from .bench import tell_splats
 
 
 def lab(
@@ -35,7 +36,8 @@ def lab(
 ) -> None:
     """Run experiments, and keep the results: OUT/NAME.json, or a directory OUT/NAME.
 
-    An experiment that has results is not run again; an interrupted one is continued.
+    An experiment that has results is not run again. Of interrupted applications each run that
+    ended is kept; interrupted costs begin anew.
     """
     if list_them:
         _list(as_json)
@@ -46,8 +48,7 @@ def lab(
             f"there are {', '.join(names())}",
             "saakm lab NAME..., or --list",
         )
-    # All are read before the first one takes an hour.
-    chosen = {(file := _file(word)).stem: read(file) for word in wanted}
+    chosen = _read(wanted)
     make_output(out)
     made, failures = [], []
     for name, experiment in chosen.items():
@@ -64,6 +65,31 @@ def lab(
             "\n".join(failures),
             "the same command tries them again; the others are kept",
         )
+
+
+def _read(wanted: list[str]) -> dict[str, Experiment]:
+    """By name. All are read, and what they name is looked for, before the first one takes an hour."""
+    found: dict[str, Experiment] = {}
+    for file in map(_file, wanted):
+        if file.stem in found:
+            raise SaakmError(
+                f"two experiments are called '{file.stem}'",
+                "what they yield would have one name",
+                "name each once, or rename one of the files",
+            )
+        found[file.stem] = read(file)
+        _refuse_unknown(file, found[file.stem])
+    return found
+
+
+def _refuse_unknown(file: Path, experiment: Experiment) -> None:
+    try:
+        if experiment.cost:
+            conduct_cost.check(experiment.cost)
+        if experiment.bench:
+            bench.check(experiment.bench)
+    except SaakmError as error:
+        raise refusal(file, "an experiment", f"{error.what}; {error.why}", HINT) from error
 
 
 def _file(word: str) -> Path:
@@ -96,7 +122,9 @@ def _bench(spec: Bench, result: Path) -> list[str]:
         seed=spec.seed,
         config=spec.config,
     )
-    return conduct_bench(spec, vm, result, resume=True).failures
+    done = bench.conduct(spec, vm, result, resume=True)
+    tell_splats(done)
+    return done.failures
 
 
 def _list(as_json: bool) -> None:

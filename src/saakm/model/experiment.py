@@ -7,6 +7,7 @@ from ..base import paths
 from .schema import Strict, read_toml
 
 DIRECTORY = paths.REPO / "lab"
+HINT = f"{DIRECTORY}/README.md says what such a file holds"
 
 
 class Cost(Strict, frozen=True, kw_only=True):
@@ -24,6 +25,12 @@ class Cost(Strict, frozen=True, kw_only=True):
     switches: bool = False
     scale: int = 100
     where: bool = False
+
+    def __post_init__(self) -> None:
+        if self.axis and (self.where or self.runnable):
+            raise ValueError("an axis stands alone: it varies what runnable and where fix")
+        if self.values and not self.axis:
+            raise ValueError("values are of an axis, and none is named")
 
     @property
     def all_seeds(self) -> list[int]:
@@ -61,6 +68,4 @@ def names() -> list[str]:
 
 
 def read(path: Path) -> Experiment:
-    return read_toml(
-        path, Experiment, "an experiment", f"{DIRECTORY}/README.md says what one holds"
-    )
+    return read_toml(path, Experiment, "an experiment", HINT)

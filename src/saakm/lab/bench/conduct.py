@@ -4,17 +4,29 @@
 from pathlib import Path
 
 from ...base.progress import meter
-from ...builder import peers
+from ...builder import kconfig, peers
 from ...model import experiment
 from ...model.run import RunRecord
 from ...model.workload import Variant, Workload, load_all
 from ...vm.options import VmOptions
+from ...vm.topology import megabytes, parse_topology
 from . import environment, packages, schedulers, store
 from .in_guest import InGuest
 from .on_host import OnHost
 from .rounds import plan
 from .runner import Bench, do_all
 from .workloads import choose
+
+
+def check(spec: experiment.Bench) -> None:
+    """Says what is wrong with it, and builds nothing."""
+    choose(spec.workloads, load_all())
+    schedulers.chosen(spec.schedulers)
+    kconfig.fragments(spec.config)
+    if spec.topology:
+        parse_topology(spec.topology)
+    if spec.memory:
+        megabytes(spec.memory)
 
 
 def conduct(

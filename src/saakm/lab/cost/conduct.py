@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Does what an experiment on costs says."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -44,15 +43,31 @@ class Course:
         return replace(self, boots=[first, *others])
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What an experiment names, before there is a kernel."""
+
+    conditions: Conditions
+    operations: list[str]
+    schedulers: list[str]  # empty: all that the kernel can have
+    directories: dict[str, Path]
+
+
+def check(spec: Cost) -> None:
+    """Says what is wrong with it, and builds nothing."""
+    _wanted(spec)
+
+
 def prepare(spec: Cost, vmlinux: Path | None = None) -> Course:
     """Says what is wrong, and only then builds a kernel."""
-    besides = by_name(spec.load)
-    conditions = Conditions(spec.cpus, spec.runnable, spec.switches, tuple(besides), spec.scale)
+    wanted = _wanted(spec)
+    operations, conditions = wanted.operations, wanted.conditions
+    target, schedulers = _target(wanted, vmlinux)
     if spec.axis:
-        return _along_axis(spec, conditions, besides, vmlinux)
-    wanted = spec.op or (_CROWDED if spec.runnable else ())
-    operations = chosen_operations(wanted, spec.cpus)
-    target, schedulers = _target(spec.schedulers, besides, vmlinux)
+        axis = axes.chosen_axis(spec.axis)
+        values = axes.chosen_values(axis, spec.values)
+        points = axes.points(axis, values, schedulers, operations, conditions)
+        return Course(target, [Boot(*point) for point in points], spec.all_seeds)
     if spec.runnable:
         refuse_runnable(operations, schedulers)
     return Course(
@@ -60,30 +75,29 @@ def prepare(spec: Cost, vmlinux: Path | None = None) -> Course:
     )
 
 
-def _along_axis(
-    spec: Cost, conditions: Conditions, besides: dict[str, Path | None], vmlinux: Path | None
-) -> Course:
-    axis = axes.chosen_axis(spec.axis)
-    values = axes.chosen_values(axis, spec.values)
-    most = axis.conditions(conditions, values[-1]).cpus
-    operations = chosen_operations(spec.op or axis.operations, most)
-    target, schedulers = _target(spec.schedulers or axis.schedulers, besides, vmlinux)
-    points = axes.points(axis, values, schedulers, operations, conditions)
-    return Course(target, [Boot(*point) for point in points], spec.all_seeds)
-
-
-def _target(
-    words: Sequence[str], besides: dict[str, Path | None], vmlinux: Path | None
-) -> tuple[Target, list[str]]:
-    named = by_name(words)
+def _wanted(spec: Cost) -> _Wanted:
+    besides = by_name(spec.load)
+    conditions = Conditions(spec.cpus, spec.runnable, spec.switches, tuple(besides), spec.scale)
+    usual: tuple[str, ...] = _CROWDED if spec.runnable else ()
+    schedulers, most = spec.schedulers, spec.cpus
+    if spec.axis:
+        axis = axes.chosen_axis(spec.axis)
+        largest = axes.chosen_values(axis, spec.values)[-1]
+        usual, most = axis.operations, axis.conditions(conditions, largest).cpus
+        schedulers = spec.schedulers or axis.schedulers
+    operations = chosen_operations(spec.op or usual, most)
+    named = by_name(schedulers)
     directories = {name: path for name, path in (besides | named).items() if path}
     if named:
         chosen_schedulers([*named], patched=True, more=directories)
+    return _Wanted(conditions, operations, [*named], directories)
+
+
+def _target(wanted: _Wanted, vmlinux: Path | None) -> tuple[Target, list[str]]:
     target = find_target(vmlinux)
-    more = directories if target.patched else ()
-    return replace(target, directories=directories), chosen_schedulers(
-        [*named], target.patched, more
-    )
+    more = wanted.directories if target.patched else ()
+    chosen = chosen_schedulers(wanted.schedulers, target.patched, more)
+    return replace(target, directories=wanted.directories), chosen
 
 
 def rows(course: Course) -> list[Row]:
