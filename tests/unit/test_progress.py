@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a bar says of the time that is left."""
 
+import contextlib
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from saakm.base import progress
+from saakm.base import apt, paths, progress
 from saakm.base.progress import Meter, duration
-from saakm.builder import kernel
+from saakm.builder import kernel, source
 from saakm.builder.cargo import run_cargo
+from saakm.commands import docs
 
 
 @pytest.fixture
@@ -155,3 +161,86 @@ def test_it_is_said_how_far_without_an_estimate(clock):
     assert meter._estimate() == "1 of 100, about 33 min left"
     meter.reach(100, 100)
     assert meter._estimate() == "100 of 100, nearly done"
+
+
+def test_what_is_usual_is_an_estimate_until_it_is_over(clock):
+    meter = Meter("booting", None, None, usual=30)
+    assert meter._estimate() == "0 s so far, about 30 s left"
+    clock.now = 29
+    assert meter.left() == "about 1 s left"
+    clock.now = 31
+    assert meter._estimate() == "31 s so far, longer than usual"
+
+
+APT = """\
+Reading package lists...
+dlstatus:1:20.5:Retrieving file 1 of 2
+dlstatus:2:100:Retrieving file 2 of 2
+pmstatus:libc6:amd64:50.25:Unpacking libc6 (amd64)
+Setting up libc6 (50.0 kB): 100:
+"""
+
+
+@pytest.mark.parametrize(
+    ("installs", "expected"), [(True, [10.25, 50, 75.125]), (False, [20.5, 100])]
+)
+def test_apt_says_how_far_it_is(installs, expected):
+    reached = []
+
+    class Listener:
+        def reach(self, done, total):
+            assert total == 100
+            reached.append(done)
+
+    step = apt.follow(Listener(), installs)
+    for line in APT.splitlines():
+        step(line)
+    assert reached == expected
+    assert sum(bool(apt.STATUS.match(line)) for line in APT.splitlines()) == 3
+
+
+MEANWHILE = """
+from saakm.base.progress import meter
+with meter("working", 2) as progress:
+    print("a result", flush=True)
+    progress.advance()
+"""
+
+
+@pytest.mark.parametrize("stdout", ["pipe", "terminal"])
+def test_results_go_where_they_were_meant_to_go(stdout):
+    """Also while a bar stands on the terminal."""
+    ours, terminal = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-c", MEANWHILE],
+        stdout=subprocess.PIPE if stdout == "pipe" else terminal,
+        stderr=terminal,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.PACKAGE.parent), "TERM": "xterm"},
+    )
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal is closed when the child has ended
+        while piece := os.read(ours, 4096):
+            shown += piece
+    os.close(ours)
+    piped, _ = child.communicate()
+    assert child.returncode == 0 and b"working" in shown
+    if stdout == "pipe":
+        assert piped == "a result\n" and b"a result" not in shown
+    else:
+        assert b"a result\r\n" in shown
+
+
+def test_sphinx_and_rsync_are_understood():
+    """A line that is none of a status stays in the log."""
+    assert docs._STATUS.match("writing output... [  7%] how-to/index").groups() == (
+        "writing output",
+        "7",
+    )
+    for line in ("copying assets: done", "reading sources... [ 50%] index", "", "build succeeded."):
+        assert docs._ORDINARY.match(line), line
+    for line in ("/docs/x.md:3: WARNING: 'myst' cross-reference", "Extension error:", "  File x"):
+        assert not docs._ORDINARY.match(line), line
+    found = source._COPIED.match("    1,234,567  42%   11.77MB/s    0:00:01 (xfr#5, to-chk=1/9)")
+    assert found[1] == "42" and not source._COPIED.match("sent 42 bytes")

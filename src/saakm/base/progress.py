@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Progress of work that takes more than two seconds, on stderr."""
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,11 +12,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
 
 _PLAIN_INTERVAL = 15.0  # seconds between lines when stderr is a file or a CI log
 _WORTH_SAYING = 2.0  # seconds
@@ -30,7 +34,8 @@ _NEARLY = 0.99
 class Meter:
     """What a task reports to: how much is done of how much, and what it does now.
 
-    `usual_pace`: the seconds that one of `total` takes on an idle machine.
+    `usual_pace`: the seconds that one of `total` takes on an idle machine; `usual`: those of all of
+    it, if nothing can be counted.
     """
 
     def __init__(
@@ -39,12 +44,13 @@ class Meter:
         total: float | None,
         bar: Progress | None,
         usual_pace: float | None = None,
+        usual: float | None = None,
     ):
         self.title, self.total, self.done = title, total, 0.0
-        self._usual_pace = usual_pace
+        self._usual_pace, self._usual = usual_pace, usual
         self._expected = total
         self._bar = bar
-        self._task = bar.add_task(title, total=total, left="") if bar else TaskID(0)
+        self._task = bar.add_task(title, total=total) if bar else TaskID(0)
         self._start = time.monotonic()
         self._said = self._start
         self._saying = threading.Lock()
@@ -64,7 +70,7 @@ class Meter:
 
     def _show(self) -> None:
         if self._bar:
-            self._bar.update(self._task, completed=self.done, total=self.total, left=self.left())
+            self._bar.update(self._task, completed=self.done, total=self.total)
         else:
             self.remind()
 
@@ -82,17 +88,20 @@ class Meter:
     def finish(self) -> None:
         elapsed = time.monotonic() - self._start
         if self._bar:
-            self._bar.update(self._task, completed=self.done, total=self.done, left="")
+            self._bar.update(self._task, completed=self.done, total=self.done)
         elif elapsed > _WORTH_SAYING:
             self._print(f"done in {elapsed:.0f} s")
 
     def left(self) -> str:
+        if self._usual is not None:
+            seconds = self._usual - (time.monotonic() - self._start)
+            return f"about {duration(seconds)} left" if seconds > 0 else "longer than usual"
         if not self.total or not self.done:
             return ""
         if self._expected is not None and self.done >= self._expected:
             return "nearly done"
-        seconds = self.seconds_left()
-        return "" if seconds is None else f"about {duration(seconds)} left"
+        by_pace = self.seconds_left()
+        return "" if by_pace is None else f"about {duration(by_pace)} left"
 
     def seconds_left(self) -> float | None:
         """Estimates by the pace since the beginning: that of the last seconds varies with what is done."""
@@ -111,7 +120,8 @@ class Meter:
     def _estimate(self) -> str:
         so_far = f"{time.monotonic() - self._start:.0f} s so far"
         if not self.total:
-            return f"{self.done:.0f} done, {so_far}" if self.done else so_far
+            counted = f"{self.done:.0f} done" if self.done else ""
+            return ", ".join(filter(None, [counted, so_far, self.left()]))
         return f"{self.done:.0f} of {self.total:.0f}, {self.left() or so_far}"
 
     def _print(self, text: str) -> None:
@@ -133,27 +143,37 @@ def meter(
     total: float | None = None,
     usual_pace: float | None = None,
     total_comes: bool = False,
+    usual: float | None = None,
 ) -> Iterator[Meter]:
-    """A bar on a terminal, a line now and then elsewhere. Without a total, no estimate.
+    """A bar on a terminal, a line now and then elsewhere. Without a total or what is usual, no estimate.
 
     `total_comes`: by Meter.reach().
     """
     if not _STDERR.is_terminal:
-        plain = Meter(title, total, None, usual_pace)
+        plain = Meter(title, total, None, usual_pace, usual)
         with _reminding(plain):
             yield plain
         plain.finish()
         return
-    columns = [SpinnerColumn(), TextColumn("{task.description}")]
+    columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}")]
     if total is not None or total_comes:
-        columns += [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-        columns += [TextColumn("{task.fields[left]}")]
-    else:
-        columns += [TimeElapsedColumn()]
-    with Progress(*columns, console=_STDERR, transient=True) as bar:
-        shown = Meter(title, total, bar, usual_pace)
+        columns += [BarColumn(), MofNCompleteColumn()]
+    columns += [TimeElapsedColumn(), left := _Left()]
+    # What is printed meanwhile goes above the bar, but not to the terminal if it was meant for a pipe.
+    to_terminal = sys.stdout.isatty()
+    with Progress(*columns, console=_STDERR, transient=True, redirect_stdout=to_terminal) as bar:
+        left.meter = shown = Meter(title, total, bar, usual_pace, usual)
         yield shown
         shown.finish()
+
+
+class _Left(ProgressColumn):
+    """Looks at the clock each time that it is drawn."""
+
+    meter: Meter | None = None
+
+    def render(self, task: Task) -> Text:
+        return Text(self.meter.left() if self.meter else "")
 
 
 @contextmanager

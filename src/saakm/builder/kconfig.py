@@ -2,6 +2,7 @@
 """Configures a build from tinyconfig plus fragments, and checks that they took effect."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from ..base import paths
@@ -13,6 +14,7 @@ CONFIGS = {
     "debug": ["base.config", "debug.config"],
     "kcsan": ["base.config", "kcsan.config"],
 }
+STEPS = 3  # of configure()
 _SET = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _UNSET = re.compile(r"^# (CONFIG_\w+) is not set$")
 
@@ -64,9 +66,13 @@ def verify(files: list[Path], dotconfig: Path) -> None:
         )
 
 
-def configure(tree: Path, build: Path, files: list[Path], make: list[str]) -> None:
+def configure(
+    tree: Path, build: Path, files: list[Path], make: list[str], on_step: Callable[[], None]
+) -> None:
+    """In so many steps."""
     log = build / "saakm-config.log"
     run_logged([*make, "tinyconfig"], log, "make tinyconfig")
+    on_step()
     merge = [str(tree / "scripts/kconfig/merge_config.sh"), "-m", "-O", str(build)]
     run_logged(
         [*merge, str(build / ".config"), *map(str, files)],
@@ -75,5 +81,7 @@ def configure(tree: Path, build: Path, files: list[Path], make: list[str]) -> No
         cwd=tree,
         append=True,
     )
+    on_step()
     run_logged([*make, "olddefconfig"], log, "make olddefconfig", append=True)
+    on_step()
     verify(files, build / ".config")

@@ -116,8 +116,8 @@ def _configure_if_changed(tree: Path, build: Path, files: list[Path], jobs: int 
     if (build / ".config").exists() and _read(stamp) == now:
         return
     stamp.unlink(missing_ok=True)
-    with meter("configuring the kernel"):
-        kconfig.configure(tree, build, files, make_command(build, tree, jobs))
+    with meter("configuring the kernel", kconfig.STEPS) as progress:
+        kconfig.configure(tree, build, files, make_command(build, tree, jobs), progress.advance)
     write_text(stamp, now)
 
 

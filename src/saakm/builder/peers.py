@@ -8,6 +8,7 @@ from ..base import cache, paths
 from ..base.files import hash_files, is_whole, write_stamp
 from ..base.locks import locked
 from ..base.process import run_logged
+from ..base.progress import meter
 from . import crates
 
 SOURCES = paths.REPO / "peers"
@@ -57,6 +58,7 @@ def _build_ours(name: str) -> Path:
             for file in (name, f"{name}.bpf.o"):
                 (out / file).unlink(missing_ok=True)
             command = ["make", "-s", "-C", str(SOURCES), f"NAME={name}", f"OUT={out}"]
-            run_logged(command, paths.LOGS / f"{name}.log", f"building {name}")
+            with meter(f"building {name}"):
+                run_logged(command, paths.LOGS / f"{name}.log", f"building {name}")
             write_stamp(stamp, out.name, out / name)
     return out / name

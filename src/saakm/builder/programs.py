@@ -6,6 +6,7 @@ from pathlib import Path
 from ..base import cache, paths
 from ..base.files import hash_files, replacing
 from ..base.process import run_logged
+from ..base.progress import meter
 
 _CFLAGS = ["-O2", "-Wall", "-Werror", f"-I{paths.INCLUDE}"]
 
@@ -29,7 +30,7 @@ def _compile(source: Path, flags: list[str]) -> Path:
         cache.make(program.parent)
         code = [str(file) for file in files if file.suffix == ".c"]
         # Of two threads that come here at once each has its own, and the last one's stays.
-        with replacing(program) as scratch:
+        with replacing(program) as scratch, meter(f"compiling {source.name}"):
             run_logged(
                 ["gcc", *_CFLAGS, *flags, "-o", str(scratch), *code],
                 paths.LOGS / f"{program.name}.log",

@@ -18,6 +18,8 @@ from .sync import forget, notes_are_damaged, owned_files
 
 TARBALL = Path("/usr/src/linux-source-6.12.tar.xz")
 SERIES = "6.12"
+# As rsync says it: bytes, and per cent.
+_COPIED = re.compile(r"^\s*[\d,.]+\s+(\d+)%")
 _CHUNK = 1 << 20
 # What it takes on the disk, as a multiple of the tarball.
 _GROWS = 12
@@ -72,13 +74,23 @@ def copied_tree(source: Path) -> tuple[str, Path]:
     key = "dir-" + hashlib.sha256(str(source).encode()).hexdigest()[:12]
     tree = paths.TREES / key / "linux"
     cache.make(tree)
-    with locked(paths.TREES / key / "lock"), meter(f"copying {source}"):
+    with (
+        locked(paths.TREES / key / "lock"),
+        meter(f"copying {source} (%)", total_comes=True) as progress,
+    ):
         if notes_are_damaged(tree):
             forget(tree)  # then all is fetched again
         exclude = [f"--exclude={pattern}" for pattern in _BUILT]
         exclude += [f"--exclude=/{name}" for name in sorted(owned_files(tree))]
-        command = ["rsync", "-a", "--delete", *exclude, f"{source}/", f"{tree}/"]
-        run_logged(command, paths.LOGS / "copy.log", f"copying {source}")
+        command = ["rsync", "-a", "--delete", "--info=progress2", "--no-inc-recursive", *exclude]
+
+        def step(line: str) -> None:
+            if match := _COPIED.match(line):
+                progress.reach(int(match[1]), 100)
+
+        log, what = paths.LOGS / "copy.log", f"copying {source}"
+        command += [f"{source}/", f"{tree}/"]
+        run_logged(command, log, what, on_line=step, leave_out=_COPIED)
     return key, tree
 
 

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from ..base.errors import SaakmError
+from ..base.progress import meter
 from ..lab.bench import boxes, comparison, export, listing, schedulers
 from ..lab.bench.conduct import conduct, found_in
 from ..lab.bench.figures import Figure, figures
@@ -97,7 +98,8 @@ def bench(
     if csv:
         export.write_csv(found, csv)
     if pictures := [path for path in (svg, png) if path]:
-        boxes.draw(found, schedulers_of(found, base), pictures)
+        with meter("drawing"):
+            boxes.draw(found, schedulers_of(found, base), pictures)
     _complain(done)
 
 

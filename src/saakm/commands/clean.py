@@ -13,6 +13,7 @@ import typer
 from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.locks import is_locked
+from ..base.progress import meter
 from ..builder.kernel import MODULES
 from ..vm import exchange
 
@@ -43,10 +44,15 @@ def clean(
         _refuse_what_is_not_ours()
         _refuse_while_in_use()
         _refuse_mounts(victims)
-    freed = sum(map(_disk_usage, victims))
-    for path in victims:
-        _remove(path)
-        print(f"removed {path}")
+    with meter("counting"):
+        sizes = {path: _disk_usage(path) for path in victims}
+    freed = sum(sizes.values())
+    with meter("removing (MiB)", max(freed // 2**20, 1)) as progress:
+        for path, size in sizes.items():
+            progress.describe(path.name)
+            _remove(path)
+            print(f"removed {path}", flush=True)
+            progress.advance(size / 2**20)
     strangers = (
         [path for path in _entries() if not _OURS.fullmatch(path.name)] if everything else []
     )

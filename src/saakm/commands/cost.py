@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from ..base.errors import SaakmError
+from ..base.progress import meter
 from ..lab.cost import axes, bars, conduct, curves, flame, goals, printed, sections
 from ..lab.cost import baseline as baselines
 from ..lab.cost import where as profiling
@@ -138,7 +139,8 @@ def _tell(rows: list[Row], out: Output) -> None:
         (curves if varies else printed).show(rows, Console())
         printed.show_verdicts(goals.verdicts(rows), Console())
     if out.pictures:
-        (curves if varies else bars).draw(rows, out.pictures)
+        with meter("drawing"):
+            (curves if varies else bars).draw(rows, out.pictures)
     if out.markdown:
         sections.write(out.markdown, rows)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm docs: the documentation as a site."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,12 @@ from ..base.process import run_logged
 from ..base.progress import meter
 from ..lab import lines_of_code
 
+# As Sphinx says it, page by page.
+_STATUS = re.compile(r"(reading sources|writing output)\.\.\. \[ *(\d+)%\]")
+# What it does, in a line each: what it complains of begins with a file, or otherwise.
+_ORDINARY = re.compile(
+    r"[A-Za-z]+ing\b.*(\.\.\.|: |\bto /)|myst v|[Rr]unning Sphinx|[Bb]uild \w+|\s*$"
+)
 DOCS = paths.REPO / "docs"
 
 
@@ -34,12 +41,21 @@ def docs(
         return
     target = (out or paths.CACHE / "docs").resolve()
     # A warning is a link that leads nowhere, or worse. All pages anew: each has the list of all.
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-a", "-b", "html"]
-    with meter("building the documentation"):
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-E", "-a", "-b", "html"]
+    what = "building the documentation"
+    with meter(f"{what} (%)", total_comes=True) as progress:
+
+        def step(line: str) -> None:
+            if match := _STATUS.match(line):
+                read = match[1] == "reading sources"
+                progress.reach(int(match[2]) / 2 if read else 50 + int(match[2]) / 2, 100)
+
         run_logged(
             [*command, str(DOCS), str(target)],
             paths.LOGS / "docs.log",
-            "building the documentation",
+            what,
+            on_line=step,
+            leave_out=_ORDINARY,
         )
     index = target / "index.html"
     typer.echo(str(index))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
+from ..base.progress import meter
 from ..lab.cost import bars
 from ..lab.cost.operations import OPERATIONS
 from ..lab.report import html_page, inputs, markdown_page
@@ -61,17 +62,22 @@ def report(
         )
     if picture:
         plot.prepare([picture])
-        bars.draw(_chosen(results.costs, op), [picture])
+        with meter("drawing"):
+            bars.draw(_chosen(results.costs, op), [picture])
         typer.echo(str(picture))
         return
     base = base or results.base
     _check_base(base, results)
     if as_markdown:
         heading = f"# {title}" + (f"\n\n{notes.read_text().strip()}" if notes else "")
-        markdown_page.write(as_markdown, results, heading, base)
+        pictures = len(results.cost_runs)
+        with meter("drawing", pictures) as progress:
+            markdown_page.write(as_markdown, results, heading, base, progress.advance)
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(html_page.render(results, title, base, [str(path) for path in sources]))
+        with meter("drawing"):
+            page = html_page.render(results, title, base, [str(path) for path in sources])
+        out.write_text(page)
     typer.echo(str(as_markdown or out))
 
 

@@ -51,7 +51,7 @@ def boot(vm: VmOptions, policy: Path | None = None) -> Guest:
 
 
 def _start(guest: Guest) -> Guest:
-    with meter("booting"):
+    with meter("booting", usual=guest.usual_boot_seconds):
         return guest.start()
 
 

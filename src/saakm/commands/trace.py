@@ -67,10 +67,10 @@ def trace(
         )
         topology = guest.machine.topology
     # Matplotlib takes its time to load: only where it is needed.
-    from ..trace.pictures import draw
+    from ..trace.pictures import PICTURES, draw
 
-    with meter("drawing"):
-        draw(timeline, topology, directory, image, title)
+    with meter("drawing", PICTURES) as progress:
+        draw(timeline, topology, directory, image, title, progress.advance)
     summary = _summary(name, timeline, recorded, directory)
     (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
     if as_json:

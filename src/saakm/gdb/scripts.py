@@ -10,6 +10,7 @@ from pathlib import Path
 from ..base.files import hash_files, write_text
 from ..base.locks import locked
 from ..base.process import run_logged
+from ..base.progress import meter
 from ..builder.kernel import environment, make_command
 
 
@@ -23,7 +24,8 @@ def kernel_scripts(build: Path) -> Path:
     with locked(build / "saakm-gdb.lock"):
         if not stamp.exists() or stamp.read_text() != inputs:
             shutil.rmtree(target, ignore_errors=True)
-            _make_constants(build, package, target / "constants")
+            with meter("preparing the kernel's gdb scripts"):
+                _make_constants(build, package, target / "constants")
             shutil.copytree(
                 package, target / "linux", ignore=shutil.ignore_patterns("Makefile", "*.in")
             )

@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..base.progress import meter
+
 
 class Skipped(Exception):
     """A checker did not run: why, and what to do."""
@@ -49,10 +51,18 @@ _running: set[subprocess.Popen[str]] = set()
 
 def run_side_by_side(checkers: Iterable[Checker], root: Path) -> Iterator[Outcome]:
     """Outcomes as they come. Most checkers have one thread, or wait for each other's locks."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    checkers = list(checkers)
+    left = [checker.name for checker in checkers]
+    with (
+        ThreadPoolExecutor(os.cpu_count()) as pool,
+        meter("checking the sources", len(checkers)) as progress,
+    ):
         examinations = [pool.submit(_run, checker, root) for checker in checkers]
         try:
             for done in as_completed(examinations):
+                left.remove(done.result().checker)
+                progress.describe(" ".join(left))
+                progress.advance()
                 yield done.result()
         finally:
             # Of what is left, that which has not begun does not; more than once, as it may begin now.

@@ -22,8 +22,16 @@ _LLC: dict[str, Any] = {"color": "0.35", "lw": 1.2, "ls": "--"}
 _SOCKET: dict[str, Any] = {"color": "black", "lw": 2.0}
 
 
+PICTURES = 5  # at most
+
+
 def draw(
-    timeline: Timeline, topology: Topology, directory: Path, kind: str, title: str
+    timeline: Timeline,
+    topology: Topology,
+    directory: Path,
+    kind: str,
+    title: str,
+    on_picture: Callable[[], None] = lambda: None,
 ) -> list[Path]:
     pictures: dict[str, Callable[[Axes], None]] = {
         "migrations": lambda ax: _migrations(ax, timeline, topology),
@@ -42,6 +50,7 @@ def draw(
         figure.suptitle(title, fontsize=9, color="0.4")
         files.append(directory / f"{name}.{kind}")
         save(figure, files[-1:])
+        on_picture()
     return files
 
 

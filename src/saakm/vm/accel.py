@@ -16,6 +16,7 @@ from pathlib import Path
 from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.files import read_json, write_text
+from ..base.progress import meter
 from .command import bare_command
 from .machine import KVM, ONE_THREAD, TCG, Machine
 from .qemu import Qemu, needed_qemu, threads_patch_safely
@@ -67,7 +68,8 @@ def probe(vmlinux: Path, qemu: Qemu) -> tuple[bool, str]:
     match read_json(_MEMO).get(key):
         case [bool(works), str(why)]:
             return works, why
-    works, why = _boot(vmlinux, qemu.program)
+    with meter("trying whether KVM boots a kernel, once"):
+        works, why = _boot(vmlinux, qemu.program)
     cache.make(_MEMO.parent)
     write_text(_MEMO, json.dumps({key: [works, why]}))
     return works, why

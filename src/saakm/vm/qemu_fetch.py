@@ -14,9 +14,10 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from ..base import paths
+from ..base import apt, paths
 from ..base.errors import SaakmError
 from ..base.files import read_json, write_text
 from ..base.locks import locked
@@ -80,10 +81,10 @@ def _fetch() -> Path:
     for left in _DIRECTORY.glob(".*"):  # of one that was killed
         shutil.rmtree(left, ignore_errors=True)
     with (
-        meter("fetching a newer QEMU from Debian's backports"),
+        meter("fetching a newer QEMU from Debian's backports (%)", total_comes=True) as progress,
         tempfile.TemporaryDirectory(dir=_DIRECTORY, prefix=".") as scratch,
     ):
-        packages = _download(Path(scratch), codename)
+        packages = _download(Path(scratch), codename, apt.follow(progress, installs=False))
         tree = Path(scratch) / "tree"
         for package in packages:
             _run(["dpkg", "-x", str(package), str(tree)])
@@ -115,7 +116,7 @@ def _codename() -> str:
     return release["VERSION_CODENAME"]
 
 
-def _download(scratch: Path, codename: str) -> list[Path]:
+def _download(scratch: Path, codename: str, on_line: Callable[[str], None]) -> list[Path]:
     """The package and whatever it needs and this machine has not, at the versions it needs."""
     for name in ("lists/partial", "cache/archives/partial", "sources"):
         (scratch / name).mkdir(parents=True)
@@ -139,12 +140,12 @@ def _download(scratch: Path, codename: str) -> list[Path]:
         "APT::Sandbox::User": "root",  # another user could not write here
         "Debug::NoLocking": "true",  # nothing of the machine's is written
     }
-    apt = ["apt-get", "-q", *(f"-o{name}={value}" for name, value in settings.items())]
+    command = ["apt-get", "-q", *(f"-o{name}={value}" for name, value in settings.items())]
     # A mirror may lack a suite, or not answer: whether that matters, the next command finds out.
-    _, updating = _logged([*apt, "update"])
-    install = ["install", "-y", "--download-only", "--no-install-recommends"]
+    _, updating = _logged([*command, "update"])
+    install = ["install", apt.OPTION, "-y", "--download-only", "--no-install-recommends"]
     install += ["--target-release", f"{codename}-backports", _PACKAGE]
-    done, installing = _logged([*apt, *install])
+    done, installing = _logged([*command, *install], on_line)
     if not done:
         raise NotFetched(f"apt-get: {updating or installing or 'it failed'}")
     return sorted((scratch / "cache/archives").glob("*.deb"))
@@ -192,11 +193,18 @@ def _run(command: list[str]) -> str:
     return done.stdout
 
 
-def _logged(command: list[str]) -> tuple[bool, str]:
+def _logged(
+    command: list[str], on_line: Callable[[str], None] = lambda line: None
+) -> tuple[bool, str]:
     """Whether it succeeded, and its first complaint: warnings are no failures."""
     said: list[str] = []
+
+    def listen(line: str) -> None:
+        said.append(line)
+        on_line(line)
+
     try:
-        run_logged(command, _LOG, "apt-get", _environment(), on_line=said.append, append=True)
+        run_logged(command, _LOG, "apt-get", _environment(), None, listen, True, apt.STATUS)
     except SaakmError:
         return False, _complaint("".join(said))
     return True, _complaint("".join(said))

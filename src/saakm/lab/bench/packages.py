@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
-from ...base import paths
+from ...base import apt, paths
 from ...base.errors import SaakmError
 from ...base.process import run_logged
 from ...base.progress import meter
@@ -34,11 +34,20 @@ def ensure(packages: Iterable[str]) -> None:
             "installing them needs root",
             f"sudo apt-get install {' '.join(names)}",
         )
-    print(f"saakm: installing missing packages: {' '.join(names)}", file=sys.stderr)
+    print(f"saakm: missing packages: {' '.join(names)}", file=sys.stderr)
     # As if in single-user mode, where Debian starts no servers: nobody asked for them here.
     environment = {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
     log = paths.LOGS / "apt.log"
-    with meter("installing packages"):
+    with meter("looking for packages"):
         run_logged(["apt-get", "update", "-q"], log, "apt-get update", environment)
-        install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *names]
-        run_logged(install, log, "installing packages", environment, append=True)
+    with meter("installing packages (%)", total_comes=True) as progress:
+        install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", apt.OPTION]
+        run_logged(
+            [*install, *names],
+            log,
+            "installing packages",
+            environment,
+            on_line=apt.follow(progress, installs=True),
+            append=True,
+            leave_out=apt.STATUS,
+        )

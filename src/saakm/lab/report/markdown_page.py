@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A page of documentation, pictures beside it, with the commands that made the figures."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ...view.markdown import code, table
@@ -14,18 +15,22 @@ from .tables import Cell
 _BOLD = ("won", "lost")
 
 
-def write(path: Path, results: Results, heading: str, base: str) -> None:
+def write(
+    path: Path, results: Results, heading: str, base: str, on_section: Callable[[], None]
+) -> None:
+    """`on_section` hears of each kind of costs, which has a picture."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join([heading, *_parts(results, base, path)]) + "\n")
+    path.write_text("\n\n".join([heading, *_parts(results, base, path, on_section)]) + "\n")
 
 
-def _parts(results: Results, base: str, page: Path) -> list[str]:
+def _parts(results: Results, base: str, page: Path, on_section: Callable[[], None]) -> list[str]:
     own = [figure for figure in results.figures if not figure.latency]
     latencies = [figure for figure in results.figures if figure.latency]
     parts = []
     for name, rows in results.cost_runs.items():
         image = page.with_name(f"{page.stem}-{name}.svg")
         parts += sections.section(name.capitalize(), rows, image)
+        on_section()
     parts += [*sections.functions(results.profiles), *_comparisons(own, base)]
     if own:
         parts += ["## Applications: tables", code(tables.kernel_tables(own, base))]
