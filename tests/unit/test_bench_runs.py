@@ -11,7 +11,7 @@ from saakm.lab.bench import metric, packages, schedulers, script, store, workloa
 from saakm.lab.bench.rounds import plan
 from saakm.lab.bench.runner import MILLIONS, Bench, do_all
 from saakm.lab.bench.schedulers import Scheduler
-from saakm.model.run import Shape
+from saakm.model.results import Shape
 from saakm.model.workload import load_all, read
 from saakm.vm.guest import Result
 

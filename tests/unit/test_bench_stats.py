@@ -7,7 +7,7 @@ import pytest
 
 from saakm.lab.bench import stats
 from saakm.lab.bench.figures import Figure, figures, schedulers, tables, tally
-from saakm.model.run import RunRecord
+from saakm.model.results import RunRecord
 from saakm.model.schema import fit
 
 # Student's own sleep data; R: t.test(a, b) says p = 0.07939, interval -3.3654832 .. 0.2054832.

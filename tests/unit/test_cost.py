@@ -17,7 +17,7 @@ from saakm.lab.cost import bars, baseline, printed
 from saakm.lab.cost.measure import Conditions, loaded_policies, results
 from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.lab.cost.target import find_target
-from saakm.model.cost import Row
+from saakm.model.cost_rows import Row
 from saakm.model.schema import plain
 from saakm.vm.qemu import needed_qemu
 

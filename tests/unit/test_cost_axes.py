@@ -17,7 +17,7 @@ from saakm.lab.cost.measure import Conditions, guest_of
 from saakm.lab.cost.operations import chosen_schedulers, refuse_runnable
 from saakm.lab.cost.target import find_target
 from saakm.lab.cost.where import Profile, Symbols, by_stack
-from saakm.model.cost import Row
+from saakm.model.cost_rows import Row
 
 
 def row(scheduler="fifo", operation="yield", instructions=1500.0, **more):

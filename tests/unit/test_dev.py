@@ -16,9 +16,9 @@ from saakm.dev.complaints import fitted
 from saakm.dev.loop import Update
 from saakm.dev.plain import Plain
 from saakm.dev.screen import Screen
+from saakm.dev.sentences import tell
 from saakm.dev.story import Story
 from saakm.dev.versions import CompileError, Versions
-from saakm.dev.words import tell
 from saakm.view import chart
 from saakm.vm.guest import Result
 

@@ -20,7 +20,7 @@ from ..lab.bench.runner import Bench
 from ..model import experiment
 from ..model.workload import Workload, load_all
 from ..vm.options import VmOptions, with_machine_options
-from .words import words
+from .comma_lists import words
 
 _DEFAULT_OUT = Path("results")
 

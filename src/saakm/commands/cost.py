@@ -15,13 +15,13 @@ from ..lab.cost import baseline as baselines
 from ..lab.cost import where as profiling
 from ..lab.cost.baseline import FLOOR, Baseline, Change
 from ..lab.cost.conduct import Course
-from ..model.cost import Row
+from ..model.cost_rows import Row
 from ..model.experiment import Cost
 from ..model.schema import plain
 from ..view import plot
 from . import cost_options as options
+from .comma_lists import words
 from .cost_options import Output
-from .words import words
 
 
 def cost(

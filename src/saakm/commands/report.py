@@ -11,7 +11,7 @@ from ..base.progress import meter
 from ..lab.cost import bars
 from ..lab.cost.operations import OPERATIONS
 from ..lab.report import html_page, inputs, markdown_page
-from ..model.cost import Row
+from ..model.cost_rows import Row
 from ..view import plot
 
 

@@ -16,7 +16,7 @@ from ..base.files import make_output
 from ..base.progress import meter
 from ..builder.policies import module_name
 from ..model.schema import plain, read_json
-from ..model.trace import Recorded, Summary
+from ..model.trace_metadata import Recorded, Summary
 from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
 from ..trace.timeline import Timeline
 from ..view.text import counted

@@ -10,8 +10,8 @@ from typing import Any
 from ..builder.policies import module_name
 from .loop import Update
 from .sample import Snapshot
+from .sentences import figures, tell
 from .story import Story
-from .words import figures, tell
 
 _SECONDS = 5.0  # between two lines of figures
 

@@ -18,8 +18,8 @@ from ..view.chart import bar, curve
 from .complaints import fitted
 from .loop import Update
 from .sample import Cpu, Snapshot
+from .sentences import figures, tell
 from .story import Story
-from .words import figures, tell
 
 _NEWS = 50  # kept; as many are shown as fit
 _FEWEST_CPUS = 4  # that stay beside complaints

@@ -6,7 +6,7 @@ from pathlib import Path
 from ...base.progress import meter
 from ...builder import kconfig, peers
 from ...model import experiment
-from ...model.run import RunRecord
+from ...model.results import RunRecord
 from ...model.workload import Variant, Workload, load_all
 from ...vm.options import VmOptions
 from ...vm.topology import megabytes, parse_topology

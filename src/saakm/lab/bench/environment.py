@@ -8,7 +8,7 @@ import sys
 import time
 
 from ...base import git
-from ...model.run import EnvironmentRecord, Host, Shape
+from ...model.results import EnvironmentRecord, Host, Shape
 from ...vm.qemu import qemu_version
 
 

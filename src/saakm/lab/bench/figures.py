@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from ...model.run import RunRecord
+from ...model.results import RunRecord
 from ...model.schema import plain
 from . import stats
 from .rounds import WARM_UP

@@ -13,7 +13,7 @@ from ...builder.ctl import build_saakmctl
 from ...builder.kernel import Kernel, build_kernel
 from ...builder.modules import build_modules
 from ...builder.policies import find_policy
-from ...model.run import Shape
+from ...model.results import Shape
 from ...vm.command import package_in_guest
 from ...vm.exchange import new_exchange
 from ...vm.guest import Guest, Result

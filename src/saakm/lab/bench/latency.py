@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...base.errors import SaakmError
-from ...model.run import Latency, Percentiles
+from ...model.results import Latency, Percentiles
 from ...trace.events import Event, parse_events
 from ...trace.waits import Waits, percentiles_us
 

@@ -13,7 +13,7 @@ from ...base import paths
 from ...base.errors import SaakmError
 from ...base.procfs import parse_ejected, parse_table
 from ...builder.ctl import saakmctl_file
-from ...model.run import Shape
+from ...model.results import Shape
 from ...vm.guest import Result
 from .script import CGROUP, TRACE, WORK
 

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...base.errors import GuestError, SaakmError
-from ...model.run import RunRecord
+from ...model.results import RunRecord
 from ...model.workload import Variant, Workload
 from ...vm.guest import Result
 from ...vm.splats import find_splats

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...base.errors import SaakmError
 from ...base.files import make_output
-from ...model.run import EnvironmentRecord, Record, RunRecord
+from ...model.results import EnvironmentRecord, Record, RunRecord
 from ...model.schema import fit, plain
 
 FILE = "runs.jsonl"

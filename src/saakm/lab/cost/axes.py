@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...base.errors import SaakmError
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from .measure import Conditions
 from .operations import OPERATIONS, can_be_crowded
 

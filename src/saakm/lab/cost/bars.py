@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from ...view.plot import canvas, save, without_frame
 from .printed import by_operation, compared_with
 

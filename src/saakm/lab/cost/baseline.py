@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...base.errors import SaakmError
-from ...model.cost import BaselineFile, Row
+from ...model.cost_rows import BaselineFile, Row
 from ...model.schema import SCHEMA, fit, plain
 from .measure import Conditions
 

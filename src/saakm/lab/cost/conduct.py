@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...base.progress import meter
 from ...builder.policies import by_name
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from ...model.experiment import Cost
 from . import axes
 from .measure import Conditions, measure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from ...base import paths
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from ...view.plot import canvas, save, without_frame
 from ...view.terminal import figure, label, table
 from .axes import AXES, axis_of

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from statistics import linear_regression
 
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from .axes import AXES, axis_of
 
 # Elections in one operation.

@@ -10,7 +10,7 @@ from ...base import paths
 from ...base.errors import SaakmError
 from ...builder import peers
 from ...builder.programs import compile_static
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from ...vm import appliance
 from ...vm.appliance import Appliance, counted_machine
 from .operations import CLASSES

@@ -7,7 +7,7 @@ from rich.bar import Bar
 from rich.console import Console
 from rich.table import Column
 
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from ...view.terminal import figure, label, table
 from .baseline import FLOOR, Change
 from .goals import Verdict

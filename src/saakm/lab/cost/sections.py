@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from ...view.markdown import code, table
 from . import bars, curves, where
 from .axes import AXES, axis_of

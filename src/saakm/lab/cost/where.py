@@ -15,7 +15,7 @@ from rich.console import Console
 from ...base import paths
 from ...base.errors import SaakmError
 from ...builder.programs import compile_plugin
-from ...model.cost import FunctionRow
+from ...model.cost_rows import FunctionRow
 from ...view.terminal import figure
 from ...view.terminal import table as terminal_table
 from ...vm import appliance

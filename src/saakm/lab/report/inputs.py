@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ...base.errors import SaakmError
-from ...model.cost import FunctionRow, Row
-from ...model.run import EnvironmentRecord, RunRecord
+from ...model.cost_rows import FunctionRow, Row
+from ...model.results import EnvironmentRecord, RunRecord
 from ...model.schema import fit, plain
 from ..bench import store
 from ..bench.figures import Figure, figures

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ...model.cost import Row
+from ...model.cost_rows import Row
 from ...view.plot import color
 from ..bench.figures import Figure, Tally, schedulers
 from ..bench.stats import LOST, WON

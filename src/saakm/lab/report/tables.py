@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...model.cost import Row
-from ...model.run import EnvironmentRecord, Shape
+from ...model.cost_rows import Row
+from ...model.results import EnvironmentRecord, Shape
 from ..bench import comparison, kernel_table, stats
 from ..bench.figures import Figure, Tally, schedulers, tally
 from ..cost.operations import OPERATIONS
