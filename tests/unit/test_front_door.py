@@ -148,6 +148,21 @@ def test_apt_tells_how_far_it_is_and_why_it_failed(fake, tmp_path):
     assert log.read_text() == "E: Write error\n"
 
 
+def test_pip_tells_how_far_it_is_and_why_it_failed(fake, tmp_path):
+    """Of an index that has the first package only, and a wrong one."""
+    locked = re.findall(r"(?m)^(\S+)==(\S+)", (REPO / "requirements.lock").read_text())
+    name, version = locked[0]
+    (tmp_path / f"{name.replace('-', '_')}-{version}-py3-none-any.whl").write_text("wrong")
+    settings = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "SAAKM_SKIP_PACKAGES": "1"}
+    done = front_door(fake, "--help", SAAKM_CACHE=str(tmp_path / "c"), **settings)
+    assert done.returncode == 1 and done.stdout == ""
+    told = rf"saakm: fetching Python packages: 1 of {len(locked)}, \d+ s so far\n"
+    assert re.search(told, done.stderr), done.stderr
+    assert "DO NOT MATCH THE HASHES" in done.stderr
+    assert "saakm: pip could not install what" in done.stderr
+    assert not list((tmp_path / "c").glob("venv-*/ready"))
+
+
 def test_apt_can_ask_nobody_and_holds_no_lock(fake, tmp_path):
     """A question to a terminal would wait for ever: apt's words go to its log."""
     command(fake, "apt-get", "[ ! -e /proc/self/fd/9 ] && readlink /proc/self/fd/0; exit 100")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.locks import locked
-from ..base.progress import meter
 from ..builder.cargo import forget_other_checkouts, run_cargo
 from ..builder.ctl import build_saakmctl
 from .debian import build_package
@@ -31,8 +30,7 @@ def package_ctl(out: Path) -> Path:
         files["root/usr/bin/saakmctl"] = program
         files["root/usr/lib/systemd/system-generators/saakm-generator"] = _FILES / "saakm-generator"
         files["saakm.toml"] = _FILES / "saakm.toml"
-        with meter("packaging saakmctl"):
-            return build_package(NAME, "ctl", files, out)
+        return build_package(NAME, "ctl", files, out)
 
 
 def _write_docs(directory: Path) -> None:

@@ -11,10 +11,13 @@ import jinja2
 
 from ..base import paths
 from ..base.process import run_logged
+from ..base.progress import meter
 from ..lab.bench.packages import ensure
 
 TOOLS = ("debhelper", "dh-dkms", "dpkg-dev")
 _TEMPLATES = Path(__file__).parent / "templates"
+# Programs of debhelper for one package: 19 for a policy, 24 for saakmctl.
+_STEPS = 24
 # Fixed: the same input makes the same package.
 _DATE = "Mon, 01 Jan 2024 00:00:00 +0000"
 
@@ -38,13 +41,20 @@ def build_package(
     with tempfile.TemporaryDirectory(prefix="saakm-package-") as scratch:
         source = Path(scratch) / "source"
         _fill(source, {**files, **_render(name, kind, values)})
-        run_logged(
-            ["dpkg-buildpackage", "-b", "-uc", "-us"],
-            paths.LOGS / f"{name}.log",
-            f"building the package {name}",
-            env={"DEB_BUILD_OPTIONS": "noautodbgsym nocheck", "LC_ALL": "C"},
-            cwd=source,
-        )
+        with meter(f"packaging {name}", _STEPS) as progress:
+
+            def step(line: str) -> None:
+                if line.lstrip().startswith("dh_"):
+                    progress.advance()
+
+            run_logged(
+                ["dpkg-buildpackage", "-b", "-uc", "-us"],
+                paths.LOGS / f"{name}.log",
+                f"building the package {name}",
+                env={"DEB_BUILD_OPTIONS": "noautodbgsym nocheck", "LC_ALL": "C"},
+                cwd=source,
+                on_line=step,
+            )
         return move(next(Path(scratch).glob("*.deb")), out)
 
 

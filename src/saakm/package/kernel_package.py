@@ -25,12 +25,14 @@ def package_kernel(kernel: Kernel, out: Path, jobs: int | None = None) -> list[P
     # What debhelper writes is put beside the build directory.
     with locked(kernel.build / "lock"):
         try:
-            with meter("packaging the kernel") as progress:
-                for doing, command in _steps(kernel, jobs):
+            steps = _steps(kernel, jobs)
+            with meter("packaging the kernel", len(steps)) as progress:
+                for doing, command in steps:
                     progress.describe(doing)
                     _run(kernel, doing, command)
                     if doing == "mkdebian":
                         _name_needs_of_headers(debian / "control")
+                    progress.advance()
             files = "".join((debian / f"{kind}.files").read_text() for kind in ("image", "headers"))
             names = [line.split()[0] for line in files.splitlines()]
             return [move(kernel.build.parent / name, out) for name in names]

@@ -4,7 +4,6 @@
 import re
 from pathlib import Path
 
-from ..base.progress import meter
 from ..builder.policies import module_name, source_files
 from .debian import build_package, version
 
@@ -21,16 +20,15 @@ def package_policy(directory: Path, out: Path) -> Path:
     files: dict[str, Path | str] = {f"src/{place}": file for place, file in sources.items()}
     readme = directory / "README.md"
     files["README.md"] = readme if readme.exists() else f"# {module}\n"
-    with meter(f"packaging {module}"):
-        return build_package(
-            name,
-            "policy",
-            files,
-            out,
-            module=module,
-            summary=_summary(module, sources),
-            place=f"usr/src/{name}-{version()}",
-        )
+    return build_package(
+        name,
+        "policy",
+        files,
+        out,
+        module=module,
+        summary=_summary(module, sources),
+        place=f"usr/src/{name}-{version()}",
+    )
 
 
 def _summary(module: str, sources: dict[str, Path]) -> str:
