@@ -46,7 +46,7 @@ def refuse_hidden_program(command: list[str]) -> None:
 def boot(vm: VmOptions, policy: Path | None = None) -> Guest:
     """A running guest; builds first what is needed, the policy included."""
     vm.check()
-    kernel = build_all(vm.config, policy)
+    kernel = build_all(vm.config, policy).kernel
     return _start(Guest(kernel, vm.machine(kernel.vmlinux)))
 
 
@@ -102,20 +102,20 @@ def run(
     """
     source = check_policy(policy)
     if exact:
-        vm = exactly(vm)
+        vm = exactly(vm, command)
     else:
         refuse_hidden_program(command)
     vm.check()
-    kernel = build_all(vm.config, source)
-    machine = vm.machine(kernel.vmlinux)
+    ready = build_all(vm.config, source)
+    machine = vm.machine(ready.kernel.vmlinux)
     if exact:
-        raise typer.Exit(run_exactly(kernel, machine, source, command, vm.timeout, gdb))
-    with _start(Guest(kernel, machine)) as guest:
+        raise typer.Exit(run_exactly(ready, machine, command, vm.timeout, gdb))
+    with _start(Guest(ready.kernel, machine)) as guest:
         if gdb:
             guest.wait_for_debugger()
             print(HOW_TO_ATTACH, file=sys.stderr)
-        if source:
-            guest.load(source)
+        if ready.module:
+            guest.load(ready.module)
         # Where the user is, if the guest has that directory.
         if hidden := cache.hidden_by_guest(Path.cwd()):
             print(

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
-from ..builder.modules import module_file
 from ..builder.ready import build_all
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_machine_options
@@ -29,9 +28,8 @@ def shell(
             "there is no terminal", "saakm shell is interactive", "saakm run POLICY -- COMMAND"
         )
     vm.check()
-    kernel = build_all(vm.config, source)
+    ready = build_all(vm.config, source)
     start = ""
-    if source:
-        module = shlex.quote(str(module_file(kernel, source)))
-        start = f"insmod {module} && cat /proc/saakm/policies"
-    Guest(kernel, vm.machine(kernel.vmlinux)).interact(start)
+    if ready.module:
+        start = f"insmod {shlex.quote(str(ready.module))} && cat /proc/saakm/policies"
+    Guest(ready.kernel, vm.machine(ready.kernel.vmlinux)).interact(start)

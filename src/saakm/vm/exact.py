@@ -16,10 +16,7 @@ from pathlib import Path
 from ..base.errors import GuestDied, SaakmError
 from ..base.procfs import parse_ejected
 from ..base.progress import meter
-from ..builder.ctl import build_saakmctl
-from ..builder.kernel import Kernel
-from ..builder.modules import module_file
-from ..builder.policies import module_name
+from ..builder.ready import Ready
 from . import appliance, qmp
 from .appliance import Appliance
 from .command import COUNTED_CLOCK
@@ -50,8 +47,9 @@ poweroff -f
 """
 
 
-def exactly(vm: VmOptions) -> VmOptions:
+def exactly(vm: VmOptions, command: list[str]) -> VmOptions:
     """The options of a machine whose runs repeat; refuses those that such a machine decides."""
+    _program(command[0])  # refuses one that cannot be packed
     given = [f"--accel {vm.accel}"] if vm.accel != "auto" else []
     given += ["--deterministic"] if vm.deterministic else []
     if given:
@@ -64,22 +62,16 @@ def exactly(vm: VmOptions) -> VmOptions:
 
 
 def run_exactly(
-    kernel: Kernel,
-    machine: Machine,
-    policy: Path | None,
-    command: list[str],
-    timeout: float,
-    gdb: bool,
+    ready: Ready, machine: Machine, command: list[str], timeout: float, gdb: bool
 ) -> int:
     """The command's exit status, or 1 if its policy was ejected. The machine is exactly()'s."""
     files = {"bin/busybox": Path("/bin/busybox"), **_program(command[0])}
     words, load = ["/bin/" + Path(command[0]).name, *command[1:]], ""
-    if policy:
-        module = module_file(kernel, policy)
-        files |= {"policy.ko": module, **_at("bin/saakmctl", build_saakmctl())}
+    if ready.module:
+        files |= {"policy.ko": ready.module, **_at("bin/saakmctl", ready.saakmctl)}
         load = "insmod /policy.ko\n"
-        words = ["saakmctl", "exec", module_name(policy), "--", *words]
-    exchange = new_exchange()
+        words = ["saakmctl", "exec", ready.module.stem, "--", *words]
+    kernel, exchange = ready.kernel, new_exchange()
     try:
         announce(exchange, kernel.config, kernel.build)
         with tempfile.NamedTemporaryFile("w", prefix="saakm-init-") as init:
@@ -91,7 +83,9 @@ def run_exactly(
             guest = Appliance(kernel.vmlinux, Path(init.name), files, arguments, machine)
             return _run(guest, exchange, timeout, gdb)
     except GuestDied as error:
-        error.tail = symbolize(error.tail, kernel, {module_name(policy): module} if policy else {})
+        error.tail = symbolize(
+            error.tail, kernel, {file.stem: file for file in [ready.module] if file}
+        )
         raise
     finally:
         drop_exchange(exchange)

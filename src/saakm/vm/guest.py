@@ -195,8 +195,11 @@ class Guest:
         return symbolize(complaint, self.kernel, self._modules)
 
     def load(self, module: str | Path, *parameters: str) -> None:
-        """insmod a module of the checkout by name, or any policy by its directory."""
-        file = module_file(self.kernel, module)
+        """insmod a module of the checkout by name, any policy by its directory, or a built file."""
+        if isinstance(module, Path) and module.suffix == ".ko":
+            file = module
+        else:
+            file = module_file(self.kernel, module)
         self._modules[file.stem] = file
         done = self.run(shlex.join(["insmod", str(file), *parameters]))
         if done.status:
