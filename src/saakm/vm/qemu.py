@@ -21,7 +21,7 @@ from . import qemu_fetch
 PROGRAM = "qemu-system-x86_64"
 # Before 8.1 a CPU could keep running kernel code that another one had just replaced
 # (it meets an int3 that is no longer there, and oopses), if each has its own thread. Later ones
-# leave a much smaller window for that, which linux/patches/0013-emulated-text-poke.patch closes.
+# leave a much smaller window for that, which linux/patches/0003-emulated-text-poke.patch closes.
 _PATCHES_SAFELY = (8, 1)
 
 
