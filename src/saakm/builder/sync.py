@@ -45,8 +45,8 @@ def sync(linux: Path, tree: Path, upstream: Path | None = None) -> None:
     """
     notes, pristine = tree.parent / "manifest.json", tree.parent / "pristine"
     before = Manifest.load(notes)
-    patches = sorted((linux / "patches").glob("*.patch"))
-    now = Manifest(_added_files(linux), {f for p in patches for f in _touched(p)})
+    patches = patches_in_order(linux)
+    now = Manifest(added_files(linux), {f for p in patches for f in touched(p)})
 
     _refuse_overwriting(now, before, tree)
     _keep_pristine(now.patched | before.patched, tree, pristine, upstream)
@@ -83,12 +83,28 @@ def owned_files(tree: Path) -> set[str]:
     return manifest.added | manifest.patched
 
 
-def _added_files(linux: Path) -> set[str]:
+def copy_pristine(name: str, tree: Path, target: Path) -> None:
+    """Linux's own file, of a tree that may be patched, or be patched just now."""
+    if not (tree / name).exists():
+        raise _lacks(tree, name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(tree / name, target)
+    # In this order: a sync keeps a copy before it patches the tree.
+    kept = tree.parent / "pristine" / name
+    if kept.exists():
+        shutil.copy(kept, target)
+
+
+def patches_in_order(linux: Path) -> list[Path]:
+    return sorted((linux / "patches").glob("*.patch"))
+
+
+def added_files(linux: Path) -> set[str]:
     names = (path.relative_to(linux) for path in linux.rglob("*") if path.is_file())
     return {str(name) for name in names if name.parts[0] not in NOT_SYNCED}
 
 
-def _touched(patch: Path) -> list[str]:
+def touched(patch: Path) -> list[str]:
     names = _FILE_HEADER.findall(patch.read_text())
     if not names or any(old != new for old, new in names):
         raise SaakmError(
@@ -116,14 +132,18 @@ def _keep_pristine(names: set[str], tree: Path, pristine: Path, upstream: Path |
         if (pristine / name).exists() and not upstream:
             continue
         if not (origin / name).exists():
-            raise SaakmError(
-                f"a patch edits {name}",
-                f"{origin} has no such file",
-                "check the path in linux/patches, or whether this 6.12.y still has the file",
-            )
+            raise _lacks(origin, name)
         (pristine / name).parent.mkdir(parents=True, exist_ok=True)
         with replacing(pristine / name) as scratch:
             shutil.copy2(origin / name, scratch)
+
+
+def _lacks(tree: Path, name: str) -> SaakmError:
+    return SaakmError(
+        f"a patch edits {name}",
+        f"{tree} has no such file",
+        "check the path in linux/patches, or whether this 6.12.y still has the file",
+    )
 
 
 def _apply(patches: list[Path], names: set[str], pristine: Path, scratch: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""saakm package: what a Debian machine needs to run policies."""
+"""saakm package: what a Debian machine needs to run policies, and the kernel part as mails."""
 
 import json
 from enum import StrEnum
@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from ..base import paths
 from ..base.errors import SaakmError
 from ..builder.kernel import build_kernel
 from ..builder.policies import find_policy, own_policies, policies
+from ..builder.source import default_tree
 from ..package.ctl_package import package_ctl
 from ..package.kernel_package import package_kernel
 from ..package.policy_package import package_policy
+from ..package.series import write_series
 
 
 class Part(StrEnum):
@@ -21,6 +24,7 @@ class Part(StrEnum):
     policy = "policy"
     saakmctl = "saakmctl"
     ctl = "ctl"
+    series = "series"
     all = "all"
 
 
@@ -47,6 +51,10 @@ def package(
 
     saakmctl (or ctl, for short): the program, with manual pages, completions,
     and the unit that follows /etc/saakm.toml.
+
+    series: no package, and not among "all": the kernel part as mails, whose
+    sender is the user.name and user.email of git. To apply them in a Linux
+    tree: git am --signoff --empty=drop DIR/*.patch (the cover letter is empty).
     """
     sources = _chosen(part, names or [])
     made: list[Path] = []
@@ -54,13 +62,18 @@ def package(
         made += package_kernel(build_kernel("base", jobs=jobs), out, jobs)
     if part in (Part.saakmctl, Part.ctl, Part.all):
         made.append(package_ctl(out))
+    if part is Part.series:
+        made += write_series(paths.LINUX, default_tree()[1], out)
     made += [package_policy(source, out) for source in sources]
     if as_json:
         print(json.dumps([str(path) for path in made], indent=2))
         return
+    what, following = "package", "copy them to the target; there, as root: apt install ./*.deb"
+    if part is Part.series:
+        what, following = "mail", f"git am --signoff --empty=drop {made[0].parent}/*.patch"
     for path in made:
-        print(f"package  {path}")
-    print("Next: copy them to the target; there, as root: apt install ./*.deb")
+        print(f"{what}  {path}")
+    print(f"Next: {following}")
 
 
 def _chosen(part: Part, words: list[str]) -> list[Path]:
