@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What tests/fresh, tests/mutate and saakm's machine options refuse before they begin."""
+"""What tests/fresh, tests/mutate, tests/series and saakm's machine options refuse before they begin."""
 
 import argparse
 import importlib.machinery
@@ -48,6 +48,12 @@ def test_mutate_wants_numbers(words):
     done = subprocess.run(
         [TESTS / "mutate", "--lines", *words], capture_output=True, text=True, timeout=120
     )
+    assert done.returncode == 2 and "is not a number from 1" in done.stderr
+
+
+def test_series_wants_a_number():
+    command = [TESTS / "series", "--jobs", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2 and "is not a number from 1" in done.stderr
 
 
