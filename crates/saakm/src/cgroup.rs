@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use procfs::{FromRead, ProcessCGroups};
+
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::name::NONE;
@@ -80,8 +82,9 @@ fn children(host: &Host, above: &str) -> Vec<String> {
 /// The cgroup that we are in; a control process of a service counts as the service.
 pub fn own(host: &Host) -> Option<String> {
     let text = host.read("proc/self/cgroup").ok()?;
-    let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let path = path.strip_suffix("/.control").unwrap_or(path);
+    let mut all = ProcessCGroups::from_read(text.as_bytes()).ok()?.into_iter();
+    let path = all.find(|one| one.hierarchy == 0)?.pathname;
+    let path = path.strip_suffix("/.control").unwrap_or(&path);
     // From within a namespace one outside of it begins with "/..".
     below_mount(path)
 }

@@ -4,7 +4,7 @@
 use saakm::failure::Failure;
 use saakm::host::Host;
 use saakm::policies;
-use saakm::threads::{self, Thread, Unread};
+use saakm::threads::{self, Process, Thread, Unread};
 use serde_json::json;
 
 use crate::report::Report;
@@ -16,12 +16,15 @@ pub fn ps(host: &Host, pids: &[i32]) -> Result<Report, Failure> {
     let policies = policies::read(host)?;
     let mut seen = Seen::default();
     if pids.is_empty() {
-        for pid in threads::processes(host)? {
-            seen.add_process(host, pid, false);
+        for process in threads::processes(host)? {
+            seen.add_found(host, process);
         }
     } else {
         for &pid in pids {
-            seen.add_process(host, pid, true);
+            match Process::open(host, pid) {
+                Ok(process) => seen.add_process(host, &process, true),
+                Err(failure) => seen.failures.push(failure),
+            }
         }
     }
     let mut threads = seen.threads;
@@ -48,24 +51,34 @@ struct Seen {
 }
 
 impl Seen {
+    fn add_found(&mut self, host: &Host, process: Result<Process, Unread>) {
+        match process {
+            Ok(process) => self.add_process(host, &process, false),
+            Err(unread) => self.add(Err(unread)),
+        }
+    }
+
     /// `asked`: the user named this process and wants to know in any case.
-    fn add_process(&mut self, host: &Host, pid: i32, asked: bool) {
-        let tids = match threads::threads_of(host, pid) {
-            Ok(tids) => tids,
+    fn add_process(&mut self, host: &Host, process: &Process, asked: bool) {
+        let tasks = match process.tasks() {
+            Ok(tasks) => tasks,
             Err(failure) if asked => return self.failures.push(failure),
-            Err(_) if !host.path(format!("proc/{pid}")).exists() => return,
+            Err(_) if threads::is_gone(host, process.pid()) => return,
             Err(failure) => return self.unreadable.add(failure.why),
         };
-        for tid in tids {
-            let thread = match threads::saakm_thread(host, pid, tid) {
-                Ok(None) if asked => threads::other_thread(host, pid, tid).map(Some),
+        for task in tasks {
+            self.add(task.and_then(|task| match threads::saakm_thread(&task) {
+                Ok(None) if asked => threads::other_thread(&task).map(Some),
                 answer => answer,
-            };
-            match thread {
-                Ok(thread) => self.threads.extend(thread),
-                Err(Unread::Gone) => {}
-                Err(Unread::Failed(why)) => self.unreadable.add(why),
-            }
+            }));
+        }
+    }
+
+    fn add(&mut self, thread: Result<Option<Thread>, Unread>) {
+        match thread {
+            Ok(thread) => self.threads.extend(thread),
+            Err(Unread::Gone) => {}
+            Err(Unread::Failed(why)) => self.unreadable.add(why),
         }
     }
 }

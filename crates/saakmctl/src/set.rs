@@ -57,7 +57,7 @@ fn set_process(
     };
     let mut seen = BTreeSet::new();
     for _ in 0..MOST_ROUNDS {
-        let tids = match process.threads(host) {
+        let tids = match process.threads() {
             Ok(tids) => tids,
             // It ended between two rounds.
             Err(_) if !seen.is_empty() => return,

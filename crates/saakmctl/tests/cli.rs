@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use procfs::process::{Process, Status};
+use procfs::FromRead;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -183,7 +185,7 @@ fn ignored_signals(sigpipe: libc::sighandler_t) -> u64 {
     use std::os::unix::process::CommandExt;
     let root = without_saakm();
     let mut command = command(root.path());
-    command.args(["exec", "fair", "grep", "SigIgn", "/proc/self/status"]);
+    command.args(["exec", "fair", "cat", "/proc/self/status"]);
     // SAFETY: signal(2) may be called between fork and exec.
     unsafe {
         command.pre_exec(move || {
@@ -191,8 +193,8 @@ fn ignored_signals(sigpipe: libc::sighandler_t) -> u64 {
             Ok(())
         });
     }
-    let text = stdout(&command.output().unwrap());
-    u64::from_str_radix(text.split_whitespace().nth(1).unwrap(), 16).unwrap()
+    let output = command.output().unwrap();
+    Status::from_read(&output.stdout[..]).unwrap().sigign
 }
 
 #[test]
@@ -230,12 +232,12 @@ fn set_changes_a_real_process_with_all_its_threads() {
     let pid = sleeper.id().to_string();
     let args = ["set", "fair", "--json", "-n", "7", "--all-tasks", &pid];
     let output = saakmctl(Path::new("/"), &args);
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let stat = Process::new(sleeper.id() as i32).unwrap().stat().unwrap();
     sleeper.kill().unwrap();
     sleeper.wait().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["threads"][0].to_string(), pid);
-    assert_eq!(stat.split_whitespace().nth(18), Some("7"));
+    assert_eq!(stat.nice, 7);
 }
 
 #[test]
