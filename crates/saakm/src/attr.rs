@@ -15,10 +15,10 @@ pub const SCHED_ATTR_SIZE_VER2: usize = 64;
 /// `struct sched_attr`, version 2: the one with the two SaaKM fields.
 /// An older kernel takes it too as long as they are zero.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SchedAttr {
-    /// How many bytes of it the caller knows.
-    pub size: u32,
+    /// How many bytes of it the caller knows: all of them, see [`SchedAttr::new`].
+    pub(crate) size: u32,
     /// The class, such as [`SCHED_SAAKM`].
     pub sched_policy: u32,
     /// Such as [`SCHED_FLAG_RESET_ON_FORK`].
@@ -50,8 +50,24 @@ impl SchedAttr {
     pub fn new() -> Self {
         SchedAttr {
             size: SCHED_ATTR_SIZE_VER2 as u32,
-            ..SchedAttr::default()
+            sched_policy: SCHED_OTHER,
+            sched_flags: 0,
+            sched_nice: 0,
+            sched_priority: 0,
+            sched_runtime: 0,
+            sched_deadline: 0,
+            sched_period: 0,
+            sched_util_min: 0,
+            sched_util_max: 0,
+            sched_saakm_policy: 0,
+            sched_saakm_param: 0,
         }
+    }
+}
+
+impl Default for SchedAttr {
+    fn default() -> Self {
+        SchedAttr::new()
     }
 }
 
@@ -73,9 +89,17 @@ pub fn get(tid: i32) -> Result<SchedAttr, Errno> {
 
 /// Has the kernel schedule thread `tid` (0: the caller) so from now on.
 pub fn set(tid: i32, attr: &SchedAttr) -> Result<(), Errno> {
-    // SAFETY: `attr` is a whole sched_attr, and its field `size` says at most so.
-    let result =
-        unsafe { libc::syscall(libc::SYS_sched_setattr, tid, std::ptr::from_ref(attr), 0) };
+    // An older kernel writes the size that it knows into what it is given.
+    let mut attr = *attr;
+    // SAFETY: `attr` is a whole sched_attr of our own, and its field `size` says so.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_sched_setattr,
+            tid,
+            std::ptr::addr_of_mut!(attr),
+            0,
+        )
+    };
     Errno::result(result).map(drop)
 }
 

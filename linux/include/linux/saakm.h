@@ -468,8 +468,10 @@ struct saakm_policy {
  * Return: 0; -EINVAL for missing routines, a name that will not do, or memory
  * that will not last (stack, __init), -EEXIST for a name in use or a policy that
  * is loaded already, -ENOSPC with 64 policies loaded, -EBUSY when the deadline
- * server finds no bandwidth, -ECANCELED if it ejected itself, -EDEADLK from a
- * handler, -ENOMEM, or what @init returned. The sentence is in
+ * server finds no bandwidth, -E2BIG for more data per thread than two pages,
+ * -ESRCH if there is no policy to replace, -ECANCELED if it ejected itself,
+ * -EDEADLK from a handler, -ENOMEM, or what @init or @migrate_from returned (for
+ * a positive number -EINVAL). The sentence is in
  * /sys/kernel/saakm/last_error.
  */
 int saakm_add_policy(struct saakm_policy *policy);
@@ -479,7 +481,8 @@ int saakm_add_policy(struct saakm_policy *policy);
  * @policy: a registered policy; otherwise nothing happens
  *
  * Works under any load: a FIFO of the class elects the threads from then on, of
- * the handlers only terminate is called for each. Afterwards no handler is
+ * the handlers only terminate is called for each, and none of a policy that was
+ * ejected. Afterwards no handler is
  * running or will be called. A policy of another module is left alone, and that
  * is reported.
  *
@@ -494,8 +497,8 @@ void saakm_remove_policy(struct saakm_policy *policy);
  * @p: the thread that it is about, or NULL
  * @fmt: what happened, as for printk, without a newline
  *
- * The class takes over at once: no handler is called any more, the threads run
- * on and are moved to the fair class. For states from which the policy knows no
+ * The class takes over at once: no handler is called any more but @dump and
+ * @free_metadata, the threads run on and are moved to the fair class. For states from which the policy knows no
  * way back. Of several calls the first counts.
  *
  * Context: any but NMI.
@@ -507,7 +510,7 @@ void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 /**
  * saakm_set_options() - let whoever loads a policy overrule its author
  * @policy: not added yet
- * @replaces: name of the policy whose threads it takes, or NULL
+ * @replaces: name of the policy whose threads it takes; NULL: as it is
  * @timeout_ms: the watchdog's limit in ms; 0: no watchdog; negative: as it is
  * @on_violation: "default", "warn", "eject" or "panic"; NULL: as it is
  *
@@ -576,8 +579,8 @@ int saakm_set_options(struct saakm_policy *policy, const char *replaces, int tim
  * @next_rq: for READY a runqueue of that CPU, otherwise NULL
  *
  * The only way. Links and unlinks the thread; checks transition, CPU, runqueue
- * and lock. A wrong call changes nothing and is a fault
- * (SAAKM_EXIT_WRONG_TRANSITION).
+ * and that the handler is about the thread. A wrong call leaves the thread where
+ * it is and is a fault (SAAKM_EXIT_WRONG_TRANSITION).
  *
  * Context: [R], in a handler that is called about @task.
  * Return: 0, or -EINVAL for a wrong call.
@@ -683,7 +686,7 @@ static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
  * Context: any; exact with the lock of its runqueue. @attr_changed tells of a
  * change.
  * Return: as in the fair class: 1024 for nice 0, from 15 for nice 19 to 88761
- * for nice -20; never 0.
+ * for nice -20, 3 for SCHED_IDLE; never 0.
  */
 unsigned int saakm_task_weight(const struct task_struct *task);
 
@@ -736,7 +739,8 @@ void saakm_kick(int cpu);
  * @cpu: the core, one that is possible
  *
  * Context: any. A hint: it may change at any time.
- * Return: true if its idle thread runs and nothing waits.
+ * Return: true if its idle thread runs, nothing waits, and no hypervisor has
+ * taken the CPU away.
  */
 bool saakm_cpu_idle(int cpu);
 

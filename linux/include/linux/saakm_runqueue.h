@@ -181,7 +181,8 @@ int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
  * @cpu: the core to move to
  * @to: a runqueue of that core
  * @max: how many at the most
- * @wanted: which ones, called with both locks held; NULL: all
+ * @wanted: which ones; NULL: all. It is called with both locks held, so it only
+ *	looks at the thread: a call that moves threads would never return.
  *
  * Threads that may not run on @cpu are passed over; 32 are looked at, as in
  * fair, since two runqueue locks are held. Empty queues cost no lock.

@@ -99,9 +99,10 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
 }
 
 /**
- * SAAKM_IDLE_PROBES - how many CPUs saakm_idle_cpu_near() probes at the most
+ * SAAKM_IDLE_PROBES - how many CPUs saakm_idle_cpu_near() considers at the most
  *
- * Each idle-CPU probe reads a cache line of another CPU.
+ * Each idle-CPU probe reads a cache line of another CPU, but for CPUs that the
+ * thread may not use.
  */
 #define SAAKM_IDLE_PROBES	64
 
@@ -110,7 +111,7 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
  * @task: the thread; only CPUs that it may use are considered
  * @cpu: start here, then go outward through its levels
  *
- * Probes SAAKM_IDLE_PROBES cores at the most. For the answer of @new_prepare and
+ * Considers SAAKM_IDLE_PROBES cores at the most. For the answer of @new_prepare and
  * @unblock_prepare, which cannot be -1: ``event->prev_cpu`` then.
  *
  * Context: any with preemption off. A hint: it may change at any time.
@@ -118,7 +119,7 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
  */
 static inline int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
 {
-	unsigned int probes = SAAKM_IDLE_PROBES;
+	unsigned int probes = SAAKM_IDLE_PROBES - 1;
 	struct topology_level *level, *inner = NULL;
 	int other;
 

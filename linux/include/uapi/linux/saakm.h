@@ -35,11 +35,11 @@ enum saakm_state {
 /**
  * enum saakm_exit_kind - why a policy has lost its threads, and what a report is about
  * @SAAKM_EXIT_NONE: it has not
- * @SAAKM_EXIT_UNLOAD: its module is being unloaded
+ * @SAAKM_EXIT_UNLOAD: not used
  * @SAAKM_EXIT_REPLACED: another policy has taken its threads over
  * @SAAKM_EXIT_SYSRQ: somebody pressed SysRq-E
  * @SAAKM_EXIT_USER: somebody wrote its name to /sys/kernel/saakm/eject
- * @SAAKM_EXIT_POLICY_ERROR: it called saakm_eject()
+ * @SAAKM_EXIT_POLICY_ERROR: it called saakm_eject(), or did what no other kind names
  * @SAAKM_EXIT_STALL: a thread was READY for too long
  * @SAAKM_EXIT_OVERRUN: a handler runs for too long
  * @SAAKM_EXIT_SLEEP: a handler slept

@@ -141,7 +141,8 @@ int saakm_set_options(struct saakm_policy *policy, const char *replaces, int tim
 {
 	int reaction;
 
-	policy->replaces = replaces;
+	if (replaces)
+		policy->replaces = replaces;
 	if (timeout_ms >= 0)
 		policy->timeout_ms = timeout_ms ?: SAAKM_NO_TIMEOUT;
 	if (!on_violation)
