@@ -3,8 +3,10 @@
 
 import pytest
 
+from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.builder.modules import module_file
+from saakm.builder.modules import build_modules, module_file
+from saakm.dev.scaffold import policy_files
 
 from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
 
@@ -121,3 +123,21 @@ def test_any_policy_replaces_any(guest, program, old, new):
     file = module_file(guest.kernel, new)
     _crowd(guest, program, old, f"insmod {file} replaces={old} && rmmod {old}", threads=40)
     assert list(policies(guest)) == [new]
+
+
+def test_an_author_names_whom_it_replaces(guest, tmp_path):
+    """In the policy itself; whoever loads it says nothing of it."""
+    source = tmp_path / "after"
+    source.mkdir()
+    origin = (paths.POLICIES / "fifo/fifo.c").read_text()
+    for name, text in policy_files("after", "fifo", origin).items():
+        changed = text.replace('.name = "after",', '.name = "after", .replaces = "fifo",')
+        (source / name).write_text(changed)
+        assert (changed != text) == (name == "after.c")
+    build_modules(guest.kernel, sources=[source])
+    load_policy(guest, "fifo")
+    guest.load(source)
+    assert ejected(guest)["fifo"].kind == "replaced"
+    assert policies(guest)["after"].state == "active"
+    guest.unload("after")
+    guest.unload("fifo")

@@ -498,8 +498,8 @@ void saakm_remove_policy(struct saakm_policy *policy);
  * @fmt: what happened, as for printk, without a newline
  *
  * The class takes over at once: no handler is called any more but @dump and
- * @free_metadata, the threads run on and are moved to the fair class. For states from which the policy knows no
- * way back. Of several calls the first counts.
+ * @free_metadata, the threads run on and are moved to the fair class. For states
+ * from which the policy knows no way back. Of several calls the first counts.
  *
  * Context: any but NMI.
  */
