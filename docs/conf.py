@@ -22,6 +22,8 @@ html_show_copyright = False
 extensions = ["myst_parser", "kerneldoc", "sphinx.ext.graphviz"]
 exclude_patterns = ["examples"]
 myst_heading_anchors = 4
+# An option is to be copied: no dash shall become of its two hyphens.
+smartquotes = False
 highlight_language = "none"
 graphviz_output_format = "svg"
 kerneldoc_bin = str(tree / "scripts/kernel-doc")

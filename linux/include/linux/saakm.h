@@ -81,8 +81,9 @@ struct saakm_module_routines {
 	 * @new_place: Insert a new thread. [R]
 	 *
 	 * Must call change_state(task, SAAKM_READY, core->id, queue), with a
-	 * queue of this core. Mandatory. If it returns without, that is
-	 * reported and the class runs the thread from a FIFO of its own.
+	 * queue of this core. Mandatory. To return without is a fault: by
+	 * default the policy is ejected (see &enum saakm_reaction), and the
+	 * class runs the thread from a FIFO of its own.
 	 */
 	void (*new_place)(struct saakm_policy *policy,
 			  struct process_event *event, struct core_event *core);
@@ -215,8 +216,9 @@ struct saakm_module_routines {
 	 * Return a thread of this policy that is READY on this core, or
 	 * core->curr to let it go on, or NULL for none (the class then keeps
 	 * core->curr before it asks the next policy). Must change nothing: the
-	 * core may ask several times, and may run something else. Mandatory.
-	 * Anything else returned is reported and ignored.
+	 * kernel's scheduler may call it several times, and may run something
+	 * else. Mandatory. To return anything else is a fault, and the class
+	 * elects in its place.
 	 */
 	struct task_struct *(*schedule)(struct saakm_policy *policy,
 					struct core_event *core);
@@ -241,12 +243,13 @@ struct saakm_module_routines {
 	/**
 	 * @balancing_select: Time to balance @core. [B]
 	 *
-	 * Every &saakm_policy.balance_interval_ms, in softirq context. For
-	 * cores that sleep without a tick on one that fair wakes to balance
-	 * for all, when fair would balance: while two threads want one CPU,
-	 * or two CPUs are busy. Fair's pauses double, up to a second, while
-	 * it finds nothing but pinned threads, and stay long.
-	 * Not before the policy has had a thread. Default: nothing.
+	 * Called every &saakm_policy.balance_interval_ms in softirq context,
+	 * on the core itself while it has a tick. For cores that idle without
+	 * one it is called on the CPU that the fair class chose for NOHZ idle
+	 * balancing, and only when that class balances: while two threads
+	 * compete for a CPU, or two CPUs are busy. The interval of that
+	 * balancing doubles, up to a second, while only pinned threads are
+	 * found. Not before the policy has had a thread. Default: nothing.
 	 */
 	void (*balancing_select)(struct saakm_policy *policy,
 				 struct core_event *core);
@@ -573,8 +576,9 @@ int saakm_set_options(struct saakm_policy *policy, const char *replaces, int tim
 /**
  * saakm_change_state() - move a thread to another state
  * @task: a thread of the calling policy
- * @next_state: READY from ``*_place``, requeue; READY_TICK from tick, BLOCKED
- *	from block; all other transitions are made by the class
+ * @next_state: READY from ``*_place`` and requeue; READY_TICK from tick; BLOCKED
+ *	from block and TERMINATED from terminate, where the class does it if the
+ *	handler has not; all other transitions are the class's
  * @next_cpu: CPU of the event
  * @next_rq: for READY a runqueue of that CPU, otherwise NULL
  *

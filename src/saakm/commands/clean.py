@@ -29,7 +29,7 @@ _MOUNTS = Path("/proc/self/mountinfo")
 def clean(
     everything: Annotated[
         bool,
-        typer.Option("--all", help=f"The whole {paths.CACHE}: sources and compiler cache too."),
+        typer.Option("--all", help="The whole cache: sources and compiler cache, too."),
     ] = False,
 ) -> None:
     """Remove builds from the cache; the next build starts anew.

@@ -28,7 +28,7 @@ Schedulers = Annotated[
 ]
 Axis = Annotated[str, typer.Option("--axis", help=f"Measure along one of: {', '.join(AXES)}.")]
 Values = Annotated[str, typer.Option("--values", help="Comma list of numbers: where on the axis.")]
-Cpus = Annotated[int, typer.Option("--cpus", min=1, max=_MOST_CPUS)]
+Cpus = Annotated[int, typer.Option("--cpus", min=1, max=_MOST_CPUS, help="Of the machine.")]
 Seed = Annotated[int, typer.Option("--seed", help="The first seed.")]
 Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Replicates, each with another seed.")]
 Runnable = Annotated[

@@ -70,7 +70,7 @@ def demo(
     policy: Annotated[str, typer.Argument(help="A policy's name or directory.")] = "fifo",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Build, boot, run hackbench under a policy, prove it, and compare with EEVDF."""
+    """Build, boot, run hackbench under a policy, count what it scheduled, and compare with EEVDF."""
     source = check_policy(policy)
     started = time.monotonic()
     with boot(vm, source) as guest:

@@ -54,8 +54,8 @@ enum saakm_state {
  * @SAAKM_EXIT_FOREIGN_QUEUE: check_transitions: a queue of another CPU
  *
  * The numbers stay as they are: below 16 somebody wished it, from 16 on the
- * policy is at fault. What each means for an author is in
- * Documentation/scheduler/saakm.rst.
+ * policy is at fault. docs/reference/safety.md of the SaaKM project says what each
+ * means for an author.
  */
 enum saakm_exit_kind {
 	SAAKM_EXIT_NONE,
