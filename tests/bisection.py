@@ -155,7 +155,12 @@ def make_commits() -> list[Step]:
 
 def git(*arguments: str, **variables: str) -> str:
     command = ["git", "-C", str(REPOSITORY), "-c", "core.hooksPath=/dev/null", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, **variables},
+    )
     if done.returncode:
         raise SaakmError(
             f"git {arguments[0]} failed in {REPOSITORY}",

@@ -2,6 +2,7 @@
 """saakm package series: git am makes of the mails what sync() makes of linux/."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from saakm.base import git, paths
 from saakm.base.errors import SaakmError
 from saakm.builder import source
 from saakm.builder.sync import copy_pristine, patches_in_order, sync, touched
-from saakm.package.series import write_series
+from saakm.package.series import prepare, write_series
 
 MAKEFILE = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\n"
 
@@ -26,6 +27,8 @@ def change(text: str, line: int, to: str) -> str:
 
 @pytest.fixture(autouse=True)
 def sender(monkeypatch):
+    # Whoever runs this may sign his commits, or have hooks.
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "Ada Lovelace")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "ada@example.org")
@@ -114,6 +117,31 @@ def test_mails_without_a_sender_are_refused(lab, tmp_path, monkeypatch):
     with pytest.raises(SaakmError, match="no sender"):
         write_series(lab.linux, lab.tree, tmp_path / "mails")
     assert not (tmp_path / "mails").exists()
+
+
+@pytest.mark.parametrize("address", ["", "ada", "ada lovelace", "a@b c"])
+def test_a_sender_has_an_address(lab, tmp_path, monkeypatch, address):
+    monkeypatch.setattr(git, "say", lambda *arguments: f"Ada <{address}> 1700000000 +0000\n")
+    with pytest.raises(SaakmError, match="no sender"):
+        prepare(tmp_path / "mails")
+
+
+def test_without_a_commit_the_date_is_that_of_the_newest_file(lab, tmp_path, monkeypatch):
+    say = git.say
+    monkeypatch.setattr(git, "say", lambda *words: "" if words[0] == "log" else say(*words))
+    for file in lab.linux.rglob("*"):
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    mail = write_series(lab.linux, lab.tree, tmp_path / "mails")[1]
+    assert "\nDate: Tue, 14 Nov 2023 22:13:20 +0000\n" in mail.read_text()
+
+
+def test_places_that_cannot_be_written_are_refused(lab, tmp_path):
+    write(tmp_path / "file", "")
+    with pytest.raises(SaakmError, match="cannot write into"):
+        prepare(tmp_path / "file")
+    (tmp_path / "mails" / "0000-cover-letter.patch").mkdir(parents=True)
+    with pytest.raises(SaakmError, match="cannot write"):
+        write_series(lab.linux, lab.tree, tmp_path / "mails")
 
 
 def test_one_patch_is_called_class(lab, tmp_path):

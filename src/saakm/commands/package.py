@@ -16,7 +16,7 @@ from ..builder.source import default_tree
 from ..package.ctl_package import package_ctl
 from ..package.kernel_package import package_kernel
 from ..package.policy_package import package_policy
-from ..package.series import write_series
+from ..package.series import prepare, write_series
 
 
 class Part(StrEnum):
@@ -63,6 +63,7 @@ def package(
     if part in (Part.saakmctl, Part.ctl, Part.all):
         made.append(package_ctl(out))
     if part is Part.series:
+        prepare(out)
         made += write_series(paths.LINUX, default_tree()[1], out)
     made += [package_policy(source, out) for source in sources]
     if as_json:

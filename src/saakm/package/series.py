@@ -13,15 +13,20 @@ from pathlib import Path
 
 from ..base import git, paths
 from ..base.errors import SaakmError
+from ..base.files import make_output
 from ..builder.source import check_series
 from ..builder.sync import added_files, copy_pristine, patches_in_order, touched
 
 COVER = paths.PACKAGE / "package" / "files" / "series-cover.txt"
 # The patch that the new files belong to: the class is what they are.
 _CLASS = re.compile(r"\d+-class\.patch")
-_IDENT = re.compile(r"(.*) <(.*)> \d+ [+-]\d+\n")
-# Where there is no commit to ask.
-_DATE = "2024-01-01T00:00:00+0000"
+_IDENT = re.compile(r"(.+) <([^\s<>@]+@[^\s<>@]+)> \d+ [+-]\d+\n")
+
+
+def prepare(out: Path) -> None:
+    """Refuses what write_series() would, before Linux is unpacked for it."""
+    _sender()
+    make_output(out)
 
 
 def write_series(linux: Path, tree: Path, out: Path, cover: Path = COVER) -> list[Path]:
@@ -29,9 +34,9 @@ def write_series(linux: Path, tree: Path, out: Path, cover: Path = COVER) -> lis
     version, patches = check_series(tree), patches_in_order(linux)
     _refuse_without_class(patches)
     sender = _sender()
-    out.mkdir(parents=True, exist_ok=True)
+    make_output(out)
     with tempfile.TemporaryDirectory(prefix="saakm-series-") as scratch:
-        repository = _Repository(Path(scratch), sender)
+        repository = _Repository(Path(scratch), sender, _date(linux))
         edited = sorted({name for patch in patches for name in touched(patch)})
         for name in edited:
             copy_pristine(name, tree, repository.files / name)
@@ -48,10 +53,9 @@ def write_series(linux: Path, tree: Path, out: Path, cover: Path = COVER) -> lis
 class _Repository:
     """A scratch repository that knows nothing of the caller's settings."""
 
-    def __init__(self, home: Path, sender: tuple[str, str]):
+    def __init__(self, home: Path, sender: tuple[str, str], date: str):
         self.files, self._home = home / "linux", home
         self.files.mkdir()
-        date = git.say("log", "-1", "--format=%aI", "--", "linux").strip() or _DATE
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -132,10 +136,18 @@ def _sender() -> tuple[str, str]:
     if not match:
         raise SaakmError(
             "the mails would have no sender",
-            "git does not know your name and address, and git am refuses mails without From:",
+            "git does not know your name and an address NAME@HOST, and git am refuses mails without From:",
             "git config --global user.name NAME; git config --global user.email ADDRESS",
         )
     return match[1], match[2]
+
+
+def _date(linux: Path) -> str:
+    """Of the last commit, or of the newest file where git does not tell: mails repeat."""
+    if said := git.say("log", "-1", "--format=%aI", "--", "linux").strip():
+        return said
+    newest = max(file.stat().st_mtime for file in linux.rglob("*") if file.is_file())
+    return f"@{newest:.0f} +0000"
 
 
 def _refuse_without_class(patches: list[Path]) -> None:
@@ -158,5 +170,8 @@ def _refuse_strangers(out: Path, names: set[str]) -> None:
 
 
 def _write(path: Path, mail: bytes) -> Path:
-    path.write_bytes(mail)
+    try:
+        path.write_bytes(mail)
+    except OSError as error:
+        raise SaakmError(f"cannot write {path}", str(error), "give another directory") from error
     return path.resolve()
