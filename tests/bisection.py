@@ -218,7 +218,8 @@ def build(variant: Variant, jobs: int | None) -> None:
     now = hash_files([*variant.files, TREE / KCONFIG], Path("/"))
     if not stamp.exists() or stamp.read_text() != now:
         stamp.unlink(missing_ok=True)
-        kconfig.configure(TREE, variant.build, variant.files, make)
+        with meter(f"configuring {variant.name}", kconfig.STEPS) as progress:
+            kconfig.configure(TREE, variant.build, variant.files, make, progress.advance)
         write_text(stamp, now)
     log = HOME / f"{variant.name}.log"
     run_logged([*make, variant.goal], log, f"building {variant.name}", env=environment())
