@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from saakm.base import locks, paths
+from saakm.base.errors import SaakmError
 from saakm.builder import cargo, ctl, leftovers, modules
 from saakm.builder.kernel import Kernel
 
@@ -123,6 +124,16 @@ def test_a_program_that_nobody_uses_goes(checkouts):
     checkouts.write("other/crates/main.rs", "another")
     checkouts.build_saakmctl("other")
     assert one.exists() and not other.exists()
+
+
+def test_a_build_removes_nothing_but_its_own_directory(checkouts, monkeypatch):
+    """Whatever the module is called."""
+    neighbour = checkouts.write("cache/build/key-base/precious", "of another")
+    checkouts.work_in("one")
+    monkeypatch.setattr(modules, "module_name", lambda _: "../../../precious")
+    with pytest.raises(SaakmError, match="there is no module"):
+        checkouts.build("one")
+    assert neighbour.exists() and checkouts.built
 
 
 def age(module):

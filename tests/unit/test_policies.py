@@ -6,7 +6,10 @@ import pytest
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.base.files import hash_named
+from saakm.builder import peers
+from saakm.builder.names import NO_POLICY, fault_in_form
 from saakm.builder.policies import by_name, find_policy, is_policy, module_name, source_files
+from saakm.lab.cost.operations import CLASSES
 
 
 @pytest.fixture
@@ -71,7 +74,21 @@ def test_another_shared_header_is_another_build(folder):
         ("# obj-m := x.o\n", "names 0 modules"),
         ("obj-m := x.o y.o\n", "names 2 modules in obj-m: x, y"),
         ("obj-m := x.o\nobj-m += y.o\n", "names 2 modules"),
+        ("obj-m := x.o\nobj-m ::= y.o z.o\n", "names 2 modules in obj-m: y, z"),
         ("obj-y := x.o\n", "names 0 modules"),
+        ("obj-m ?= x.o\n", "says obj-m ?="),
+        ("obj-m := $(NAME).o\n", "only make knows"),
+        ("obj-m := $(SUB)/\n", "only make knows"),
+        ("obj-m := x.c\n", "'x.c' in obj-m, which is not NAME.o"),
+        ("obj-m := ../../x.o\n", "names '../../x' in obj-m: a name is"),
+        ("obj-m := sub/x.o\n", "a name is"),
+        ("obj-m := none.o /tmp/x.o\n", "own scheduler"),
+        ("obj-m := x.o ../y.o\n", "a name is"),
+        ("obj-m := a,b.o\n", "a name is"),
+        ("obj-m := .o\n", "a name is"),
+        (f"obj-m := {'x' * 80}.o\n", "80 characters"),
+        ("obj-m := sched_fifo.o\n", "own scheduler"),
+        ("obj-m := scx_mine.o\n", "sched_ext"),
     ],
 )
 def test_what_is_none_is_refused(folder, kbuild, why):
@@ -82,3 +99,16 @@ def test_what_is_none_is_refused(folder, kbuild, why):
     with pytest.raises(SaakmError) as error:
         find_policy(str(folder / "none"))
     assert why in error.value.why
+
+
+@pytest.mark.parametrize("operator", ["=", ":=", "::=", ":::=", "+="])
+def test_all_assignments_of_make(folder, operator):
+    put(folder / "one/Kbuild", f"obj-m {operator} it.o\n")
+    assert module_name(folder / "one") == "it"
+    put(folder / "one/Kbuild", f"obj-m{operator}before.o\nobj-m := it.o sub/\n")
+    assert module_name(folder / "one") == "it"
+
+
+def test_no_class_is_a_policy():
+    for name in (*NO_POLICY, *CLASSES, *peers.OURS, *peers.CRATES):
+        assert fault_in_form(name), name

@@ -93,7 +93,7 @@ def _is_fresh(kernel: Kernel, source: Path) -> bool:
 
 def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
     module, inputs = _product(kernel, source), _inputs(kernel, source)
-    copy = module.parent
+    copy = build_directory(kernel, source)
     shutil.rmtree(copy, ignore_errors=True)
     for place, file in source_files(source).items():
         (copy / place).parent.mkdir(parents=True, exist_ok=True)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
+from .names import NO_POLICY, fault_in_form
 
-NO_POLICY = ("none", "eevdf")
 LIB = "lib"  # headers that policies share, beside them
-_OBJ_M = re.compile(r"^[ \t]*obj-m[ \t]*[:+]?=[ \t]*(.*)$", re.M)
+KBUILD = "Kbuild"
+_OBJ_M = re.compile(r"^[ \t]*obj-m[ \t]*(:{0,3}|[+?!])=[ \t]*(.*)$", re.M)
 _SOURCES = (".c", ".h", ".S")
 
 
@@ -21,23 +22,28 @@ def policies() -> list[str]:
 
 
 def is_policy(directory: Path) -> bool:
-    return _module(directory) is not None
+    try:
+        module_name(directory)
+    except SaakmError:
+        return False
+    return True
 
 
 def module_name(directory: Path) -> str:
-    """Its Kbuild says it: /proc/saakm/policies and users call the policy by this name."""
-    name = _module(directory)
-    if not name:
-        raise _no_policy(directory, _objects(directory))
-    return name
+    """Its Kbuild says it: /proc/saakm/policies and users call the policy by this name.
 
-
-def _module(directory: Path) -> str | None:
-    """Of several modules the one that has the directory's name is the policy."""
-    objects = _objects(directory)
+    Of several modules the one that has the directory's name is the policy.
+    """
+    try:
+        objects = _objects(directory)
+    except _NotOne as fault:
+        raise _no_policy(directory, str(fault)) from fault
     if len(objects) == 1:
         return objects[0]
-    return directory.name if directory.name in objects else None
+    if directory.name in objects:
+        return directory.name
+    named = f"its {KBUILD} names {len(objects)} modules in obj-m: {', '.join(objects) or 'none'}"
+    raise _no_policy(directory, named)
 
 
 def source_files(directory: Path) -> dict[str, Path]:
@@ -60,14 +66,52 @@ def _is_source(name: str) -> bool:
     return name.endswith(_SOURCES) and not name.startswith(".") and not name.endswith(".mod.c")
 
 
+class _NotOne(Exception):
+    """Why a directory is not a policy's."""
+
+
 def _objects(directory: Path) -> list[str]:
+    """The modules that its Kbuild names, each by a plain name: it becomes part of paths."""
+    names = [_object_name(word) for word in _obj_m(_kbuild(directory))]
+    for name in names:
+        if why := fault_in_form(name):
+            raise _NotOne(f"its {KBUILD} names '{name}' in obj-m: {why}")
+    return list(dict.fromkeys(names))
+
+
+def _kbuild(directory: Path) -> str:
+    """Without comments and broken lines."""
+    kbuild = directory / KBUILD
+    if not os.path.isdir(directory):
+        raise _NotOne("there is no such directory")
+    if not os.path.lexists(kbuild):
+        raise _NotOne(f"it has no {KBUILD}")
+    if not os.path.isfile(kbuild):  # to open a FIFO would take for ever
+        raise _NotOne(f"its {KBUILD} is not a file")
     try:
-        text = (directory / "Kbuild").read_text(errors="replace")
-    except OSError:
-        return []
-    text = re.sub(r"#.*", "", text.replace("\\\n", " "))
-    words = " ".join(_OBJ_M.findall(text)).split()
-    return [word.removesuffix(".o") for word in words if word.endswith(".o")]
+        text = kbuild.read_text(errors="replace")
+    except OSError as error:
+        raise _NotOne(f"its {KBUILD} cannot be read: {error.strerror}") from error
+    return re.sub(r"#.*", "", text.replace("\\\n", " "))
+
+
+def _obj_m(text: str) -> list[str]:
+    """The words that make has in obj-m at the end, but for directories."""
+    words: list[str] = []
+    for operator, value in _OBJ_M.findall(text):
+        if operator in ("?", "!"):
+            # kbuild has set obj-m to nothing before, so that ?= has no effect.
+            raise _NotOne(f"its {KBUILD} says obj-m {operator}=, which names no module to SaaKM")
+        words = [*(words if operator == "+" else []), *value.split()]
+    return [word for word in words if not word.endswith("/") or "$" in word]
+
+
+def _object_name(word: str) -> str:
+    if "$" in word:
+        raise _NotOne(f"its {KBUILD} has '{word}' in obj-m, and only make knows what that becomes")
+    if not word.endswith(".o"):
+        raise _NotOne(f"its {KBUILD} has '{word}' in obj-m, which is not NAME.o")
+    return word.removesuffix(".o")
 
 
 def _in(folder: Path) -> list[Path]:
@@ -124,16 +168,10 @@ def _directory(path: Path) -> Path:
     return path
 
 
-def _no_policy(path: Path, objects: list[str]) -> SaakmError:
-    if not path.is_dir():
-        why = "there is no such directory"
-    elif not (path / "Kbuild").exists():
-        why = "it has no Kbuild"
-    else:
-        why = f"its Kbuild names {len(objects)} modules in obj-m: {', '.join(objects) or 'none'}"
+def _no_policy(path: Path, why: str) -> SaakmError:
     return SaakmError(
         f"{path} is not a policy's directory",
         why,
-        "a policy is a directory whose Kbuild says obj-m := NAME.o, with NAME.c, or NAME-y := the "
+        f"a policy is a directory whose {KBUILD} says obj-m := NAME.o, with NAME.c, or NAME-y := the "
         f"objects of several files; saakm new {path.name} makes one",
     )

@@ -8,6 +8,8 @@ that answers an event, wherever the policy has it.
 import re
 import textwrap
 
+from ..builder.names import fault_in_form
+
 # What the author has to decide in each routine.
 LESSONS = {
     "new_prepare": "Where shall a thread start? Any CPU that it may use; a wish, so change nothing here.",
@@ -69,14 +71,8 @@ thread core policy event process trace perf bpf saakm"""
 
 def fault_in_name(name: str, source: str) -> str | None:
     """Why a policy made of `source` cannot be called `name`."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        return (
-            "a name is a C identifier of lower case letters, digits and _, and starts with a letter"
-        )
-    if len(name) > 31:
-        return f"it has {len(name)} characters; the kernel takes 31 (SAAKM_NAME_LEN)"
-    if name in ("none", "eevdf", "fair", "other", "all"):
-        return "it means the kernel's own scheduler, or all policies"
+    if why := fault_in_form(name):
+        return why
     if name in _KEYWORDS.split():
         return "it is a word of C"
     if name in _TAKEN_PREFIXES.split():
