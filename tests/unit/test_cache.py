@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The cache: whose it is, what clean takes, and what becomes of damaged files in it."""
 
+import contextlib
 import errno
 import fcntl
 import json
@@ -14,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from saakm import cli
-from saakm.base import cache, files, paths, process
+from saakm.base import cache, files, paths, process, progress
 from saakm.base.errors import SaakmError
+from saakm.base.locks import locked
 from saakm.builder import kernel, modules, pinned, programs, source
 from saakm.builder.kernel import Kernel
 from saakm.commands import clean, run
@@ -122,6 +124,43 @@ def test_clean_by_a_link_to_the_cache_empties_it_and_keeps_the_link(place, tmp_p
     assert link.is_symlink() and list(place.iterdir()) == []
 
 
+def test_clean_removes_the_environment_that_it_runs_in_last_and_outside_of_the_meter(
+    place, monkeypatch
+):
+    """After that nothing can be loaded that the end of a meter needs."""
+    done = []
+
+    @contextlib.contextmanager
+    def meter(title, total=None):
+        yield clean_meter
+        done.append(title)
+
+    clean_meter = progress.Meter("x", None, None)
+    monkeypatch.setattr(clean, "meter", meter)
+    monkeypatch.setattr(clean, "_remove", lambda path: done.append(path.name))
+    cache.make(place)
+    fill(place, "venv-0123456789ab", "trees")
+    (place / "venv-0123456789ab/ready").touch()
+    (place / "venv-0123456789ab.lock").touch()
+    with contextlib.suppress(OSError):
+        clean.clean(True)
+    ends = ["venv-0123456789ab", "venv-0123456789ab.lock"]
+    assert done == ["counting", "trees", "removing (MiB)", *ends]
+    assert not (place / "venv-0123456789ab/ready").exists()
+
+
+def test_clean_and_the_front_door_know_the_same_names():
+    text = (REPO / "saakm").read_text()
+    lines = re.findall(r"^\t\t([a-z].*) \| (.*)\) ;;$", text, re.M)
+    names = " | ".join(" | ".join(line) for line in lines).split(" | ")
+    assert {"build", "series", "trees"} <= set(names)
+    known = [name.replace("?", "x").replace("*", "x") for name in names if name != "lost+found"]
+    known = [name for name in known if not name.startswith(".")]
+    assert all(clean._OURS.fullmatch(name) for name in known)
+    plain = re.findall(r"(?<=\|)[a-z]+(?=\|)", clean._OURS.pattern)
+    assert len(plain) > 10 and set(plain) <= set(names)
+
+
 def test_clean_takes_nothing_that_is_mounted(place, tmp_path, monkeypatch):
     fill(place, "build", "logs")
     cache.mark()
@@ -132,6 +171,15 @@ def test_clean_takes_nothing_that_is_mounted(place, tmp_path, monkeypatch):
     with pytest.raises(SaakmError, match="my files is not emptied"):
         clean.clean()
     assert (place / "logs" / "file").exists()
+
+
+@pytest.mark.parametrize("name", ["cargo", "qemu", "mutate", "series"])
+def test_clean_takes_nothing_that_somebody_works_in(place, name):
+    with locked(place / name / "lock"), pytest.raises(SaakmError) as error:
+        clean.clean(True)
+    assert error.value.why.endswith(str(place / name))
+    clean.clean(True)
+    assert not place.exists()
 
 
 @pytest.mark.parametrize("where", ["x", "x/saakm-modules/checkout"])

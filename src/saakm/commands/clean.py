@@ -18,9 +18,10 @@ from ..builder.kernel import MODULES
 from ..vm import exchange
 
 # What the workshop makes in its cache, as ./saakm has it, too.
+_ENVIRONMENT = re.compile(r"venv-.{12}(\.lock)?")
 _OURS = re.compile(
-    r"venv-.{12}(\.lock)?|accel\.json|build|cargo|ccache|debian|debian-.*\.tar|docs|guests|lint|logs"
-    r"|mutate|peers|programs|qemu|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
+    rf"{_ENVIRONMENT.pattern}|accel\.json|build|cargo|ccache|debian|debian-.*\.tar|docs|guests|lint"
+    r"|logs|mutate|peers|programs|qemu|series|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
 )
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -47,12 +48,18 @@ def clean(
     with meter("counting"):
         sizes = {path: _disk_usage(path) for path in victims}
     freed = sum(sizes.values())
+    # Of the environments one has the code that runs here: after it, nothing of rich can be loaded.
+    environments = [path for path in victims if _ENVIRONMENT.fullmatch(path.name)]
     with meter("removing (MiB)", max(freed // 2**20, 1)) as progress:
-        for path, size in sizes.items():
-            progress.describe(path.name)
-            _remove(path)
-            print(f"removed {path}", flush=True)
-            progress.advance(size / 2**20)
+        for path in victims:
+            if path not in environments:
+                progress.describe(path.name)
+                _remove(path)
+                progress.advance(sizes[path] / 2**20)
+    for path in environments:
+        with contextlib.suppress(OSError):  # one that is half removed is made anew
+            (path / "ready").unlink()
+        _remove(path)
     strangers = (
         [path for path in _entries() if not _OURS.fullmatch(path.name)] if everything else []
     )
@@ -92,7 +99,7 @@ def _refuse_what_is_not_ours() -> None:
 def _refuse_while_in_use() -> None:
     locks = [*paths.BUILD.glob("*/lock"), *paths.TREES.glob("*/lock")]
     locks += paths.BUILD.glob(f"*/{MODULES}/*/lock")
-    locks += [paths.CACHE / name / "lock" for name in ("cargo", "qemu", "mutate")]
+    locks += [paths.CACHE / name / "lock" for name in ("cargo", "qemu", "mutate", "series")]
     used = [*exchange.living(), *(lock.parent for lock in locks if is_locked(lock))]
     if used:
         raise SaakmError(
@@ -124,6 +131,7 @@ def _remove(path: Path) -> None:
             path.unlink()
         else:
             shutil.rmtree(path)
+        print(f"removed {path}", flush=True)
     except OSError as error:
         raise SaakmError(
             f"cannot remove {path}", str(error), "mend that, then the same again"
