@@ -9,6 +9,7 @@ import pytest
 
 from saakm.base import locks, paths
 from saakm.base.errors import SaakmError
+from saakm.base.files import write_stamp
 from saakm.builder import cargo, ctl, leftovers, modules
 from saakm.builder.kernel import Kernel
 
@@ -187,8 +188,104 @@ def test_what_an_earlier_version_has_left(checkouts, used):
     """It had all modules under one lock."""
     root = checkouts.kernel.modules.parent
     old = checkouts.write(root.relative_to(checkouts.place) / "fifo/fifo.ko", "old")
+    write_stamp(old.with_name("saakm.stamp"), "inputs", old)
     (root / leftovers.LOCK).touch()
     if used == "long ago":
         os.utime(root / leftovers.LOCK, LONG_AGO)
     checkouts.build("one")
     assert old.exists() == (used == "today")
+
+
+@pytest.mark.parametrize("name", ["user-notes", "fifo", "0123456789ab"])
+@pytest.mark.parametrize("lock", [None, "lock", "{name}/lock"])
+def test_what_is_not_certainly_ours_stays(checkouts, name, lock):
+    """Such as the directory of a checkout that has made it just now."""
+    root = checkouts.kernel.modules.parent
+    (root / name).mkdir(parents=True)
+    if lock:
+        (root / lock.format(name=name)).touch()
+        os.utime(root / lock.format(name=name), LONG_AGO)
+    os.utime(root / name, LONG_AGO)
+    checkouts.build("one")
+    assert (root / name).is_dir()
+
+
+def test_a_checkout_whose_lock_is_not_there_yet_stays(checkouts):
+    module = checkouts.build("other")
+    age(module)
+    (module.parents[1] / leftovers.LOCK).unlink()
+    shutil.rmtree(checkouts.place / "other")
+    checkouts.build("one")
+    assert module.exists()
+
+
+def noted(checkouts, write):
+    """Whether another's module stays when `write` has changed its note."""
+    module = checkouts.build("other")
+    write(module.parents[1] / "saakm.checkout")
+    age(module)
+    checkouts.build("one")
+    return module.exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"{other}\n", b"\xff\xfe", b"/" + b"x" * 5000, b"", b"gone", b"/nobody/\0", b"/gone"],
+)
+def test_a_note_that_makes_no_sense_keeps_it(checkouts, text):
+    text = text.replace(b"{other}", str(checkouts.place / "other").encode())
+    assert noted(checkouts, lambda note: note.write_bytes(text))
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_note_that_is_no_file_keeps_it(checkouts, make):
+    assert noted(checkouts, lambda note: (note.unlink(), make(note)))
+
+
+@pytest.mark.parametrize("fault", [PermissionError, OSError])
+def test_what_may_not_be_looked_at_is_not_gone(checkouts, monkeypatch, fault):
+    module = checkouts.build("other")
+    age(module)
+    look = Path.stat
+
+    def stat(path, **options):
+        if path == checkouts.place / "other":
+            raise fault("of a test")
+        return look(path, **options)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    checkouts.build("one")
+    assert module.exists()
+
+
+def test_what_was_interrupted_is_removed(checkouts):
+    half = checkouts.kernel.modules.parent / f".0123456789ab.going.{'0' * 16}"
+    half.mkdir(parents=True)
+    checkouts.build("one")
+    assert not half.exists()
+
+
+def test_it_is_locked_while_it_is_removed(checkouts, monkeypatch):
+    module = checkouts.build("other")
+    lock = module.parents[1] / leftovers.LOCK
+    shutil.rmtree(checkouts.place / "other")
+    age(module)
+    seen = []
+    monkeypatch.setattr(leftovers, "_remove", lambda path: seen.append(locks.is_locked(lock)))
+    checkouts.build("one")
+    assert seen == [True]
+
+
+def test_who_waited_for_what_was_removed_makes_another(tmp_path, monkeypatch):
+    """Else he would hold the lock of a directory that is not there."""
+    lock = tmp_path / "it/lock"
+    wait, removed = locks._wait_for, []
+
+    def removed_meanwhile(file, path):
+        wait(file, path)
+        if not removed:
+            removed.append(shutil.rmtree(path.parent))
+
+    monkeypatch.setattr(locks, "_wait_for", removed_meanwhile)
+    with locks.locked(lock):
+        assert removed and lock.exists() and locks.is_locked(lock)

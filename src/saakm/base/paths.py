@@ -23,9 +23,9 @@ ORACLE = GUEST_FILES / "oracle"
 ATTACKS = GUEST_FILES / "attacks"
 
 
-def checkout_key() -> str:
-    """Tells this checkout from others that use the same cache."""
-    return hashlib.sha256(str(REPO).encode()).hexdigest()[:12]
+def checkout_key(checkout: Path | None = None) -> str:
+    """Tells a checkout, by default this one, from others that use the same cache."""
+    return hashlib.sha256(str(checkout or REPO).encode()).hexdigest()[:12]
 
 
 def _cache() -> Path:

@@ -4,7 +4,6 @@
 Sources are copied into the cache first, so that the checkout stays clean.
 """
 
-import hashlib
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -60,8 +59,7 @@ def build_directory(kernel: Kernel, source: Path) -> Path:
     """Where a module is built. Policies elsewhere may have the name of one of ours."""
     if source.parent in (paths.POLICIES, paths.GUEST_MODULES):
         return kernel.modules / source.name
-    digest = hashlib.sha256(str(source).encode()).hexdigest()[:12]
-    return kernel.modules / f"{source.name}-{digest}"
+    return kernel.modules / leftovers.hashed_name(source)
 
 
 def module_file(kernel: Kernel, module: str | Path) -> Path:
@@ -88,7 +86,7 @@ def _inputs(kernel: Kernel, source: Path) -> str:
 
 def _is_fresh(kernel: Kernel, source: Path) -> bool:
     module = _product(kernel, source)
-    return is_fresh(module.with_name("saakm.stamp"), _inputs(kernel, source), module)
+    return is_fresh(module.with_name(leftovers.STAMP), _inputs(kernel, source), module)
 
 
 def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
@@ -105,4 +103,4 @@ def _build_module(kernel: Kernel, source: Path, jobs: int | None) -> None:
         f"building the module {module.stem}",
         env=environment(),
     )
-    write_stamp(copy / "saakm.stamp", inputs, module)
+    write_stamp(copy / leftovers.STAMP, inputs, module)
