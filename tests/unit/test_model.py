@@ -25,6 +25,7 @@ name = "v"
 command = "run"
 points = [1, 4]
 """
+COST = '[cost]\nop = ["pipe"]\ncpus = 2'
 EXPERIMENT = """
 what = "it tells something"
 [cost]
@@ -80,6 +81,20 @@ def test_a_workload_has_types(tmp_path):
         (("cpus = 2", 'axis = "cpus"\nwhere = true'), "an axis stands alone"),
         (("cpus = 2", 'axis = "cpus"\nrunnable = 4'), "an axis stands alone"),
         (("cpus = 2", "values = [1, 2]"), "values are of an axis"),
+        (("cpus = 2", "cpus = 0"), "cost.cpus"),
+        (("cpus = 2", "cpus = 65"), "cost.cpus"),
+        (("cpus = 2", "seeds = 0"), "cost.seeds"),
+        (("cpus = 2", "seeds = 1000000000000"), "cost.seeds"),
+        (("cpus = 2", "scale = 0"), "cost.scale"),
+        (("cpus = 2", "runnable = -5"), "cost.runnable"),
+        (("cpus = 2", "seed = -5"), "cost.seed"),
+        (('["pipe"]', '["pipe", "pipe"]'), "`op` names 'pipe' twice"),
+        ((COST, "[bench]\nrounds = 0"), "bench.rounds"),
+        ((COST, "[bench]\nseed = -7"), "bench.seed"),
+        ((COST, '[bench]\nmemory = "1"'), "`memory`: 1 is too little memory"),
+        ((COST, '[bench]\nmemory = ""'), "`memory`: '' is not a memory size"),
+        ((COST, '[bench]\nmemory = "lots"'), "`memory`: 'lots' is not a memory size"),
+        ((COST, '[bench]\nschedulers = ["fifo", "fifo"]'), "`schedulers` names 'fifo' twice"),
     ],
 )
 def test_an_experiment_of_wrong_types(tmp_path, change, key):

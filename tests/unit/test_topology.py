@@ -5,8 +5,9 @@ import pytest
 import typer
 
 from saakm.base.errors import SaakmError
+from saakm.base.sizes import megabytes
 from saakm.cli import app
-from saakm.vm.topology import Topology, megabytes, parse_topology
+from saakm.vm.topology import Topology, parse_topology
 
 
 @pytest.mark.parametrize(

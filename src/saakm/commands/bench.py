@@ -44,7 +44,15 @@ def bench(
     under: Annotated[
         str, typer.Option("--schedulers", help="Comma list; the first is compared with.")
     ] = schedulers.DEFAULT,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Runs under each scheduler.")] = 5,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            "--rounds",
+            min=experiment.ROUNDS.ge,
+            max=experiment.ROUNDS.le,
+            help="Runs under each scheduler.",
+        ),
+    ] = 5,
     warm_up: Annotated[
         bool, typer.Option("--warm-up/--no-warm-up", help="A first round that does not count.")
     ] = True,

@@ -10,9 +10,7 @@ import typer
 from ..builder.peers import CRATES, OURS
 from ..lab.cost.axes import AXES
 from ..lab.cost.operations import OPERATIONS
-
-_MOST_CPUS = 64
-_MOST_RUNNABLE = 10000
+from ..model.experiment import CPUS, RUNNABLE, SCALE, SEED, SEEDS
 
 Op = Annotated[
     str, typer.Option("--op", help=f"Comma list: {', '.join(OPERATIONS)}.", show_default="all")
@@ -28,15 +26,18 @@ Schedulers = Annotated[
 ]
 Axis = Annotated[str, typer.Option("--axis", help=f"Measure along one of: {', '.join(AXES)}.")]
 Values = Annotated[str, typer.Option("--values", help="Comma list of numbers: where on the axis.")]
-Cpus = Annotated[int, typer.Option("--cpus", min=1, max=_MOST_CPUS, help="Of the machine.")]
-Seed = Annotated[int, typer.Option("--seed", help="The first seed.")]
-Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Replicates, each with another seed.")]
+Cpus = Annotated[int, typer.Option("--cpus", min=CPUS.ge, max=CPUS.le, help="Of the machine.")]
+Seed = Annotated[int, typer.Option("--seed", min=SEED.ge, max=SEED.le, help="The first seed.")]
+Seeds = Annotated[
+    int,
+    typer.Option("--seeds", min=SEEDS.ge, max=SEEDS.le, help="Replicates, each with another seed."),
+]
 Runnable = Annotated[
     int,
     typer.Option(
         "--runnable",
-        min=0,
-        max=_MOST_RUNNABLE,
+        min=RUNNABLE.ge,
+        max=RUNNABLE.le,
         help="More runnable threads on the CPU; for yield and crowd.",
     ),
 ]
@@ -48,7 +49,10 @@ Switches = Annotated[
     bool, typer.Option("--switches", help="With the checks of /sys/kernel/saakm on.")
 ]
 Scale = Annotated[
-    int, typer.Option("--scale", min=1, help="Per cent of the usual number of rounds.")
+    int,
+    typer.Option(
+        "--scale", min=SCALE.ge, max=SCALE.le, help="Per cent of the usual number of rounds."
+    ),
 ]
 Vmlinux = Annotated[
     Path | None, typer.Option("--kernel", help="Another vmlinux, in its build directory.")

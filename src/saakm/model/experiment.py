@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """An experiment: lab/NAME.toml says what is measured, under what, and how often."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
 
 from ..base import paths
-from .schema import Strict, read_toml
+from .schema import Strict, check_memory, read_toml
 
 DIRECTORY = paths.REPO / "lab"
 HINT = f"{DIRECTORY}/README.md says what such a file holds"
+
+# What the options of the same names take, too.
+CPUS = Meta(ge=1, le=64)
+SEED = Meta(ge=0, le=(1 << 32) - 1)
+SEEDS = Meta(ge=1, le=1000)
+RUNNABLE = Meta(ge=0, le=10000)
+SCALE = Meta(ge=1, le=10000)
+ROUNDS = Meta(ge=1, le=10000)
 
 
 class Cost(Strict, frozen=True, kw_only=True):
@@ -17,13 +29,13 @@ class Cost(Strict, frozen=True, kw_only=True):
     schedulers: tuple[str, ...] = ()
     axis: str = ""
     values: tuple[int, ...] = ()
-    cpus: int = 2
-    seed: int = 1
-    seeds: int = 1
-    runnable: int = 0
+    cpus: Annotated[int, CPUS] = 2
+    seed: Annotated[int, SEED] = 1
+    seeds: Annotated[int, SEEDS] = 1
+    runnable: Annotated[int, RUNNABLE] = 0
     load: tuple[str, ...] = ()
     switches: bool = False
-    scale: int = 100
+    scale: Annotated[int, SCALE] = 100
     where: bool = False
 
     def __post_init__(self) -> None:
@@ -31,6 +43,8 @@ class Cost(Strict, frozen=True, kw_only=True):
             raise ValueError("an axis stands alone: it varies what runnable and where fix")
         if self.values and not self.axis:
             raise ValueError("values are of an axis, and none is named")
+        for name in ("op", "schedulers", "load"):
+            _refuse_twice(name, getattr(self, name))
 
     @property
     def all_seeds(self) -> list[int]:
@@ -42,7 +56,7 @@ class Bench(Strict, frozen=True, kw_only=True):
 
     workloads: tuple[str, ...] = ()
     schedulers: tuple[str, ...] = ()
-    rounds: int = 5
+    rounds: Annotated[int, ROUNDS] = 5
     warm_up: bool = True
     latency: bool = False
     boot_each: bool = False
@@ -50,7 +64,13 @@ class Bench(Strict, frozen=True, kw_only=True):
     topology: str | None = None
     memory: str | None = None
     config: str = "base"
-    seed: int = 1
+    seed: Annotated[int, SEED] = 1
+
+    def __post_init__(self) -> None:
+        _refuse_twice("schedulers", self.schedulers)
+        _refuse_twice("workloads", self.workloads)
+        if self.memory is not None:
+            check_memory(self.memory)
 
 
 class Experiment(Strict, frozen=True, kw_only=True):
@@ -61,6 +81,11 @@ class Experiment(Strict, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if (self.cost is None) == (self.bench is None):
             raise ValueError("it needs one of [cost] and [bench]")
+
+
+def _refuse_twice(key: str, words: Sequence[str]) -> None:
+    if twice := [word for word in dict.fromkeys(words) if words.count(word) > 1]:
+        raise ValueError(f"`{key}` names '{twice[0]}' twice")
 
 
 def names() -> list[str]:

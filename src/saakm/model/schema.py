@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..base.errors import SaakmError
+from ..base.sizes import megabytes
 
 # Of what is kept. A file without one is of the first, which did not say so. A new one is due when
 # a key gets another meaning or is taken away, not when one comes with a default.
@@ -41,6 +42,14 @@ def fit(content: Any, kind: Any) -> Any:
     except msgspec.ValidationError as error:
         _refuse_later(content)
         raise ValueError(str(error).replace("`$.", "`")) from error
+
+
+def check_memory(size: str) -> None:
+    """Has a ValueError for a guest's memory that is none."""
+    try:
+        megabytes(size)
+    except SaakmError as error:
+        raise ValueError(f"`memory`: {error.what}; {error.why}") from error
 
 
 def plain(structure: Any) -> Any:

@@ -12,11 +12,13 @@ import typer
 
 from ..base import cache
 from ..base.errors import SaakmError
+from ..base.sizes import megabytes
 from ..builder import kconfig
+from ..model.experiment import SEED
 from .accel import check_accel, choose_accel
 from .machine import DEFAULT_MEMORY, TCG, Machine
 from .qemu import find_qemu
-from .topology import megabytes, parse_topology
+from .topology import parse_topology
 
 _PANEL = "Machine"
 _USUAL = "1s4c"
@@ -53,7 +55,13 @@ class VmOptions:
         ),
     ] = False
     seed: Annotated[
-        int, _option("--seed", help="Another seed, another run; it repeats with run --exact.")
+        int,
+        _option(
+            "--seed",
+            min=SEED.ge,
+            max=SEED.le,
+            help="Another seed, another run; it repeats with run --exact.",
+        ),
     ] = 1
     accel: Annotated[
         str,

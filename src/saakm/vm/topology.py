@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from ..base.errors import SaakmError
+from ..base.sizes import megabytes
 
 MAX_CPUS = 64  # CONFIG_NR_CPUS in linux/configs/base.config
 _NAME = re.compile(r"(\d+)s(?:(\d+)l)?(\d+)c(?:(\d+)t)?(?:-(\d+)n)?")
@@ -12,7 +13,6 @@ _GRAMMAR = (
     "a name is SOCKETSs[LLCSl]CORESc[THREADSt][-NODESn]: 1s4c, 2s4c2t, 1s2l4c "
     "(2 last-level caches a socket, 4 cores each: 8 CPUs), 2s2l2c-4n"
 )
-_UNITS = {"": 1, "M": 1, "G": 1024}
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,3 @@ def _check(name: str, t: Topology) -> None:
     else:
         return
     raise SaakmError(f"the topology '{name}' makes no sense", why, _GRAMMAR)
-
-
-def megabytes(size: str) -> int:
-    match = re.fullmatch(r"(\d+)([MG]?)", size.upper())
-    if not match or int(match[1]) == 0:
-        raise SaakmError(
-            f"'{size}' is not a memory size",
-            "a size is a number of megabytes, or ends in M or G",
-            "for example --memory 1G",
-        )
-    return int(match[1]) * _UNITS[match[2]]

@@ -9,7 +9,7 @@ from ...model import experiment
 from ...model.results import RunRecord
 from ...model.workload import Variant, Workload, load_all
 from ...vm.options import VmOptions
-from ...vm.topology import megabytes, parse_topology
+from ...vm.topology import parse_topology
 from . import environment, packages, schedulers, store
 from .in_guest import InGuest
 from .on_host import OnHost
@@ -25,8 +25,6 @@ def check(spec: experiment.Bench) -> None:
     kconfig.fragments(spec.config)
     if spec.topology:
         parse_topology(spec.topology)
-    if spec.memory:
-        megabytes(spec.memory)
 
 
 def conduct(
