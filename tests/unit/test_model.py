@@ -14,6 +14,10 @@ from saakm.model import experiment, workload
 from saakm.model.schema import SCHEMA
 
 RESULTS = paths.REPO / "benchmarks" / "results"
+VARIANT = """[[variant]]
+name = "v"
+command = "run"
+points = [1, 4]"""
 WORKLOAD = """
 name = "w"
 what = "does something"
@@ -55,6 +59,18 @@ def refusal(read, path, text):
         (('name = "v"', 'name = "v"\nmetric = "no group"'), "needs one group"),
         (("scale = 2", "sclae = 2"), "sclae"),
         (("points = [1, 4]", "points = [1, 1]"), "same name"),
+        (("points = [1, 4]", "points = []"), "variant[0].points"),
+        (("points = [1, 4]", "points = ['1,2']"), "`points`"),
+        ((VARIANT, "variant = []"), "`variant`"),
+        (('name = "v"', 'name = ""'), "variant[0].name"),
+        (('name = "v"', 'name = "a,b"'), "variant[0].name"),
+        (('name = "v"', 'name = "a:b"'), "variant[0].name"),
+        (("scale = 2", "scale = nan"), "scale"),
+        (("scale = 2", "timeout = 0.0"), "timeout"),
+        (("scale = 2", "timeout = -inf"), "timeout"),
+        (("scale = 2", 'memory = "lots"'), "`memory`: 'lots'"),
+        (("nginx", "-oDPkg::Pre-Invoke::=id"), "packages[0]"),
+        (("nginx", "nginx\\n"), "packages[0]"),
     ],
 )
 def test_a_workload_of_wrong_types(tmp_path, change, key):

@@ -5,12 +5,12 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from ..base import paths
-from .schema import Strict, plain, read_toml, refusal
+from .schema import Strict, check_memory, plain, read_toml, refusal
 
 DIRECTORY = paths.REPO / "workloads"
 _WHAT = "a workload"
@@ -20,6 +20,13 @@ ELAPSED = "time"  # as a metric: the seconds that the command took
 Better = Literal["lower", "higher"]
 Meaning = Literal["cost", "time", "behaviour"]
 Pick = Literal["last", "sum", "mean", "max"]
+# A float that is no number is in no range.
+Scale = Annotated[float, Meta(gt=0, le=1e12)]
+Timeout = Annotated[float, Meta(gt=0, le=1e6)]
+# They stand in comma lists, and before colons.
+Name = Annotated[str, Meta(pattern=r"^[^\s,:]+\Z")]
+# Debian's rule: nothing else may get among the words of an apt-get that root runs.
+Package = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9+.-]+\Z")]
 
 
 class Figure(Strict, frozen=True, kw_only=True):
@@ -27,11 +34,11 @@ class Figure(Strict, frozen=True, kw_only=True):
 
     metric: str = ELAPSED
     pick: Pick = "last"
-    scale: float = 1.0  # what the program prints, times this, is in `unit`
+    scale: Scale = 1.0  # what the program prints, times this, is in `unit`
     unit: str = "s"
     better: Better = "lower"
     meaning: Meaning = "time"
-    timeout: float = 120.0
+    timeout: Timeout = 120.0
 
     def __post_init__(self) -> None:
         if self.metric != ELAPSED and _groups(self.metric) != 1:
@@ -71,34 +78,38 @@ class Workload(Strict, frozen=True, kw_only=True):
 class _Entry(Strict, frozen=True, kw_only=True):
     """A variant as it is written, or several: one for each of its points. What is not set is the file's."""
 
-    name: str
+    name: Name
     command: str
-    points: tuple[int | str, ...] = ("",)
+    points: Annotated[tuple[int | str, ...], Meta(min_length=1)] = ("",)
     what: str = ""
     metric: str | UnsetType = UNSET
     pick: Pick | UnsetType = UNSET
-    scale: float | UnsetType = UNSET
+    scale: Scale | UnsetType = UNSET
     unit: str | UnsetType = UNSET
     better: Better | UnsetType = UNSET
     meaning: Meaning | UnsetType = UNSET
-    timeout: float | UnsetType = UNSET
+    timeout: Timeout | UnsetType = UNSET
 
 
 class _File(Figure, frozen=True, kw_only=True):
-    name: str
+    name: Name
     what: str
-    packages: tuple[str, ...]
+    packages: tuple[Package, ...]
     input: str
-    variant: tuple[_Entry, ...]
+    variant: Annotated[tuple[_Entry, ...], Meta(min_length=1)]
     setup: str = ""
     memory: str = ""
     paper: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.memory:
+            check_memory(self.memory)
         names = [variant.name for variant in self.variants]
         if len(set(names)) < len(names):
             raise ValueError("two variants have the same name")
+        if wrong := [name for name in names if re.search(r"[\s,:]", name)]:
+            raise ValueError(f"`points`: '{wrong[0]}' cannot stand in a comma list")
 
     @property
     def variants(self) -> tuple[Variant, ...]:

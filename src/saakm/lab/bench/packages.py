@@ -17,7 +17,7 @@ def missing(packages: Iterable[str]) -> list[str]:
     wanted = list(dict.fromkeys(packages))
     if not wanted or not shutil.which("dpkg-query"):
         return []
-    query = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *wanted]
+    query = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", "--", *wanted]
     done = subprocess.run(query, capture_output=True, text=True)
     there = {line.split()[0] for line in done.stdout.splitlines() if line.endswith(" installed")}
     return [name for name in wanted if name not in there]
@@ -43,7 +43,7 @@ def ensure(packages: Iterable[str]) -> None:
     with meter("installing packages (%)", total_comes=True) as progress:
         install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", apt.OPTION]
         run_logged(
-            [*install, *names],
+            [*install, "--", *names],
             log,
             "installing packages",
             environment,
