@@ -11,13 +11,18 @@ import sys
 
 import pytest
 from msgspec.structs import replace
+from typer.testing import CliRunner
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
+from saakm.cli import app
+from saakm.commands import bench
+from saakm.commands.report import report
 from saakm.lab.bench import store
-from saakm.lab.cost import baseline
+from saakm.lab.cost import bars, baseline, conduct, curves
 from saakm.lab.report import inputs
 from saakm.model.schema import plain
+from saakm.view import plot
 
 COSTS = paths.REPO / "benchmarks" / "cost-base.json"
 BROWSER = "chromium-headless-shell"
@@ -290,9 +295,17 @@ def test_the_readme_s_picture_is_what_its_command_draws(tmp_path):
         (["--picture", "x.svg", "--op", "pipe,swim"], "no cost of 'swim'"),
         (["--picture", "x.svg", "--base", "fifo"], "--picture makes no report"),
         (["--picture", "x.doc"], "x.doc"),
+        (["--picture", "/tmp.svg/.."], "names no kind of picture"),
+        (["--picture", "/proc/x/y.svg"], "cannot write into /proc/x"),
+        (["--picture", "/proc/y.svg"], "cannot write /proc/y.svg"),
+        (["--out", "."], "cannot write .: it is a directory"),
+        (["--out", "/proc/x/y.html"], "cannot write into /proc/x"),
+        (["--markdown", "."], "cannot write .: it is a directory"),
+        (["--markdown", "x.md", "--notes", "nosuch.md"], "cannot read the notes nosuch.md"),
+        (["--markdown", "x.md", "--notes", "."], "cannot read the notes ."),
     ],
 )
-def test_pictures_that_cannot_be_are_refused(costs, tmp_path, options, why):
+def test_outputs_that_cannot_be_are_refused(costs, tmp_path, options, why):
     done = subprocess.run(
         [sys.executable, "-m", "saakm", "report", str(costs), *options],
         cwd=tmp_path,
@@ -302,3 +315,41 @@ def test_pictures_that_cannot_be_are_refused(costs, tmp_path, options, why):
     )
     assert done.returncode == 1 and why in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["cpus.json", "where.json", "applications"])
+def test_a_picture_of_no_costs_is_refused(tmp_path, name):
+    with pytest.raises(SaakmError, match="no costs to draw as bars"):
+        report([paths.REPO / "benchmarks" / "results" / name], picture=tmp_path / "x.svg")
+
+
+def test_a_dollar_in_a_name_is_one(tmp_path):
+    """And not the begin of a formula."""
+    rows = [replace(row, scheduler="a$\\b$") for row in baseline.read(COSTS).rows[:1]]
+    bars.draw(rows, [tmp_path / "bars.svg"])
+    curves.draw([replace(rows[0], cpus=cpus) for cpus in (1, 2)], [tmp_path / "curves.svg"])
+
+
+def test_a_picture_is_no_directory(tmp_path):
+    (tmp_path / "x.svg").mkdir()
+    with pytest.raises(SaakmError, match="cannot write .*x.svg") as error:
+        plot.prepare([tmp_path / "x.svg"])
+    assert error.value.why == "it is a directory"
+
+
+@pytest.mark.parametrize("option", ["--svg", "--png", "--csv"])
+def test_bench_looks_at_its_outputs_first(tmp_path, monkeypatch, option):
+    monkeypatch.setattr(bench, "conduct", lambda *_, **__: pytest.fail("it began"))
+    there = tmp_path / f"x.{option[2:]}"
+    there.mkdir()
+    done = CliRunner().invoke(app, ["bench", option, str(there)])
+    assert isinstance(done.exception, SaakmError) and str(there) in done.exception.what
+
+
+@pytest.mark.parametrize("option", ["--svg", "--flame", "--markdown", "--write-baseline"])
+def test_cost_looks_at_its_outputs_first(tmp_path, monkeypatch, option):
+    monkeypatch.setattr(conduct, "prepare", lambda *_: pytest.fail("it began"))
+    there = tmp_path / "x.svg"
+    there.mkdir()
+    done = CliRunner().invoke(app, ["cost", option, str(there)])
+    assert isinstance(done.exception, SaakmError) and str(there) in done.exception.what

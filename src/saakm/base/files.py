@@ -42,6 +42,23 @@ def make_output(directory: Path) -> Path:
     return directory
 
 
+def check_output(path: Path) -> None:
+    """Refuses a file that cannot be written, before anybody works for it."""
+    make_output(path.parent)
+    if path.is_dir():
+        why = "it is a directory"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK) or _is_virtual(path):
+        why = "it may not be written there"
+    else:
+        return
+    raise SaakmError(f"cannot write {path}", why, "name another file")
+
+
+def _is_virtual(path: Path) -> bool:
+    """Root may write anywhere, it seems, but nobody can make files in /proc."""
+    return path.parent.resolve().is_relative_to("/proc") and not path.exists()
+
+
 def write_text(path: Path, text: str) -> None:
     with replacing(path) as scratch:
         scratch.write_text(text)

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from ..base.errors import SaakmError
+from ..base.files import check_output
 from ..base.progress import meter
 from ..lab.bench import boxes, comparison, export, listing, schedulers
 from ..lab.bench.conduct import conduct, found_in
@@ -19,6 +20,7 @@ from ..lab.bench.figures import schedulers as schedulers_of
 from ..lab.bench.runner import Bench
 from ..model import experiment
 from ..model.workload import Workload, load_all
+from ..view import plot
 from ..vm.options import VmOptions, with_machine_options
 from .comma_lists import words
 
@@ -87,6 +89,10 @@ def bench(
     if list_them:
         _list(load_all(), as_json)
         return
+    pictures = [path for path in (svg, png) if path]
+    plot.prepare(pictures)
+    if csv:
+        check_output(csv)
     spec = experiment.Bench(
         workloads=words(names),
         schedulers=words(under),
@@ -105,7 +111,7 @@ def bench(
         print(json.dumps(export.rows(found, base), indent=2))
     if csv:
         export.write_csv(found, csv)
-    if pictures := [path for path in (svg, png) if path]:
+    if pictures:
         with meter("drawing"):
             boxes.draw(found, schedulers_of(found, base), pictures)
     _complain(done)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from ..base.errors import SaakmError
+from ..base.files import check_output
 from ..base.progress import meter
 from ..lab.cost import axes, bars, conduct, curves, flame, goals, printed, sections
 from ..lab.cost import baseline as baselines
@@ -51,6 +52,8 @@ def cost(
     out = Output(json_rows, top, svg, png, markdown, flame)
     _refuse_with_axis(axis, values, baseline, write_baseline, where, flame, runnable)
     plot.prepare(out.pictures)
+    for file in filter(None, (flame, markdown, write_baseline)):
+        check_output(file)
     spec = Cost(
         op=words(op),
         schedulers=words(schedulers),

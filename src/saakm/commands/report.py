@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from ..base.errors import SaakmError
+from ..base.files import check_output
 from ..base.progress import meter
 from ..lab.cost import bars
-from ..lab.cost.operations import OPERATIONS
 from ..lab.report import html_page, inputs, markdown_page
 from ..model.cost_rows import Row
 from ..view import plot
+from .comma_lists import words
 
 
 def report(
@@ -53,6 +54,11 @@ def report(
         raise SaakmError(
             "--picture makes no report", "--markdown and --base belong to one", "leave them out"
         )
+    heading = _heading(title, notes)
+    if picture:
+        plot.prepare([picture])
+    else:
+        check_output(as_markdown or out)
     results = inputs.read(sources)
     if not (results.figures or results.cost_runs or results.profiles):
         raise SaakmError(
@@ -61,7 +67,6 @@ def report(
             "saakm bench --out DIR, or saakm cost --json >FILE",
         )
     if picture:
-        plot.prepare([picture])
         with meter("drawing"):
             bars.draw(_chosen(results.costs, op), [picture])
         typer.echo(str(picture))
@@ -69,16 +74,23 @@ def report(
     base = base or results.base
     _check_base(base, results)
     if as_markdown:
-        heading = f"# {title}" + (f"\n\n{notes.read_text().strip()}" if notes else "")
         pictures = len(results.cost_runs)
         with meter("drawing", pictures) as progress:
             markdown_page.write(as_markdown, results, heading, base, progress.advance)
     else:
-        out.parent.mkdir(parents=True, exist_ok=True)
         with meter("drawing"):
             page = html_page.render(results, title, base, [str(path) for path in sources])
         out.write_text(page)
     typer.echo(str(as_markdown or out))
+
+
+def _heading(title: str, notes: Path | None) -> str:
+    try:
+        return f"# {title}" + (f"\n\n{notes.read_text().strip()}" if notes else "")
+    except (OSError, ValueError) as error:
+        raise SaakmError(
+            f"cannot read the notes {notes}", str(error), "--notes FILE, of Markdown"
+        ) from error
 
 
 def _check_base(base: str, results: inputs.Results) -> None:
@@ -92,7 +104,13 @@ def _check_base(base: str, results: inputs.Results) -> None:
 
 
 def _chosen(rows: list[Row], op: str) -> list[Row]:
-    wanted = op.split(",") if op else list(OPERATIONS)
+    if not rows:
+        raise SaakmError(
+            "there are no costs to draw as bars",
+            "what was given has none, or only along an axis or by function",
+            "name a file of saakm cost --json; a report shows the others: leave out --picture",
+        )
+    wanted = list(words(op)) or list(dict.fromkeys(row.operation for row in rows))
     chosen = [row for row in rows if row.operation in wanted]
     there = {row.operation for row in chosen}
     if missing := [name for name in wanted if op and name not in there]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import SaakmError
-from ..base.files import make_output
+from ..base.files import check_output
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +35,8 @@ def canvas(
 
     # Else an SVG has other identifiers each time.
     matplotlib.rcParams["svg.hashsalt"] = "saakm"
+    # A dollar in a name is a dollar.
+    matplotlib.rcParams["text.parse_math"] = False
     columns = min(most_columns, panels)
     lines = math.ceil(panels / columns)
     figure, axes = pyplot.subplots(
@@ -63,7 +65,7 @@ def prepare(paths: Sequence[Path]) -> None:
                 f"its end says which, and there are {', '.join(_FORMATS)}",
                 f"for instance {path.with_suffix('.svg')}",
             )
-        make_output(path.parent)
+        check_output(path)
 
 
 def save(figure: "Figure", paths: Sequence[Path]) -> None:
