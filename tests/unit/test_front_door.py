@@ -55,7 +55,9 @@ def rust(directory, version):
 
 def test_every_package_has_a_probe_and_a_purpose():
     packages = read_packages()
-    assert {"linux-source-6.12", "qemu-system-x86", "rt-tests"} <= {name for name, _, _ in packages}
+    assert {"linux-source-6.12", "qemu-system-x86", "rt-tests", "git"} <= {
+        name for name, _, _ in packages
+    }
     for name, probe, purpose in packages:
         assert " " not in name and " " not in probe and len(purpose) > 5, name
 
