@@ -89,6 +89,16 @@ def test_continuation_lines_stay_aligned():
         ("while", "word of C"),
         ("sched", "functions called sched_"),
         ("curr", "for something else"),
+        ("lib", "SaaKM's own"),
+        ("lock", "SaaKM's own"),
+        ("wrong", "SaaKM's own"),
+        ("oracle", "SaaKM's own"),
+        ("saakm_oracle", "SaaKM's own"),
+        ("bystander", "SaaKM's own"),
+        ("bystanders", "SaaKM's own"),
+        ("mover", "SaaKM's own"),
+        ("sched_fifo", "own scheduler"),
+        ("scx_mine", "sched_ext"),
     ],
 )
 def test_names_that_cannot_be_fail(name, why):

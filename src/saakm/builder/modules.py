@@ -18,6 +18,9 @@ from . import leftovers
 from .kernel import Kernel, environment, make_command
 from .policies import module_name, own_policies, source_files
 
+# What guests load besides policies.
+OWN_MODULES = (paths.BYSTANDERS, paths.ORACLE, paths.ATTACKS / "wrong")
+
 
 def module_sources() -> dict[str, Path]:
     """Each module's directory by its name."""
@@ -26,7 +29,7 @@ def module_sources() -> dict[str, Path]:
         for where in (paths.POLICIES, paths.GUEST_MODULES)
         for kbuild in where.glob("*/Kbuild")
     ]
-    found += [paths.BYSTANDERS, paths.ORACLE, paths.ATTACKS / "wrong"]
+    found += OWN_MODULES
     return {module_name(directory): directory for directory in sorted(found)}
 
 

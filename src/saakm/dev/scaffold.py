@@ -8,7 +8,11 @@ that answers an event, wherever the policy has it.
 import re
 import textwrap
 
+from ..base import paths
+from ..builder.leftovers import LOCK
+from ..builder.modules import OWN_MODULES
 from ..builder.names import fault_in_form
+from ..builder.policies import LIB
 
 # What the author has to decide in each routine.
 LESSONS = {
@@ -67,12 +71,16 @@ unsigned void volatile while asm typeof bool true false NULL"""
 _TAKEN_PREFIXES = """sched module task cpu cpuset cpumask percpu kernel init current rcu irq list rb
 rbtree mutex spin timer hrtimer workqueue work page mem idle topology rq fork exit user cred signal
 thread core policy event process trace perf bpf saakm"""
+# Of the class's functions, and of policies that saakm cost loads.
+_OUR_PREFIXES = ("saakm_", "bystander")
 
 
 def fault_in_name(name: str, source: str) -> str | None:
     """Why a policy made of `source` cannot be called `name`."""
     if why := fault_in_form(name):
         return why
+    if name in (LIB, LOCK, *_our_modules()) or name.startswith(_OUR_PREFIXES):
+        return "SaaKM's own files or modules are called so"
     if name in _KEYWORDS.split():
         return "it is a word of C"
     if name in _TAKEN_PREFIXES.split():
@@ -80,6 +88,11 @@ def fault_in_name(name: str, source: str) -> str | None:
     if re.search(rf"\b{name}(_\w+)?\b", source):
         return "the code already uses this name for something else"
     return None
+
+
+def _our_modules() -> list[str]:
+    """They are built beside policies. Of the guest tests' a checkout alone has the directories."""
+    return [path.name for path in (*OWN_MODULES, *paths.GUEST_MODULES.glob("*"))]
 
 
 def policy_files(name: str, origin: str, source: str) -> dict[str, str]:
