@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A policy is what its Kbuild says, of any number of files, with headers that policies share."""
 
+import os
+
 import pytest
 
 from saakm.base import paths
@@ -8,7 +10,14 @@ from saakm.base.errors import SaakmError
 from saakm.base.files import hash_named
 from saakm.builder import peers
 from saakm.builder.names import NO_POLICY, fault_in_form
-from saakm.builder.policies import by_name, find_policy, is_policy, module_name, source_files
+from saakm.builder.policies import (
+    by_name,
+    find_policy,
+    is_policy,
+    module_name,
+    own_policies,
+    source_files,
+)
 from saakm.lab.cost.operations import CLASSES
 
 
@@ -112,3 +121,35 @@ def test_all_assignments_of_make(folder, operator):
 def test_no_class_is_a_policy():
     for name in (*NO_POLICY, *CLASSES, *peers.OURS, *peers.CRATES):
         assert fault_in_form(name), name
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_kbuild_that_is_no_file_is_refused(folder, make):
+    (folder / "none").mkdir()
+    make(folder / "none/Kbuild")
+    with pytest.raises(SaakmError) as error:
+        module_name(folder / "none")
+    assert error.value.why == "its Kbuild is not a file" and not is_policy(folder / "none")
+
+
+def test_only_files_are_sources(folder):
+    os.mkfifo(folder / "two/pipe.c")
+    (folder / "two/directory.c").mkdir()
+    (folder / "two/dangling.h").symlink_to("nowhere")
+    (folder / "lib/dangling.h").symlink_to("nowhere")
+    (folder / "two/link.h").symlink_to("main.c")
+    found = source_files(folder / "two")
+    assert not {"pipe.c", "directory.c", "dangling.h", "lib/dangling.h"} & set(found)
+    assert "link.h" in found
+
+
+def test_names_that_are_not_utf_8_are_refused(folder):
+    put(folder / "\udcff/Kbuild", "obj-m := it.o\n")
+    assert own_policies() == [folder / "two"]
+    with pytest.raises(SaakmError, match="xff is not a policy's directory") as error:
+        find_policy(str(folder / "\udcff"))
+    assert error.value.why == "its path is not UTF-8"
+    assert str(error.value).encode()
+    put(folder / "two/\udcff.h", "")
+    with pytest.raises(SaakmError, match=r"xff.h cannot be built"):
+        source_files(folder / "two")

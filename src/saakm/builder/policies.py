@@ -56,8 +56,15 @@ def source_files(directory: Path) -> dict[str, Path]:
     for lib in (paths.POLICIES / LIB, directory.parent / LIB):
         found |= {f"{LIB}/{file.name}": file for file in sorted(lib.glob("*.h"))}
     for file in sorted(directory.rglob("*")):
-        if file.name in ("Kbuild", "Makefile") or _is_source(file.name):
+        if file.name in (KBUILD, "Makefile") or _is_source(file.name):
             found[str(file.relative_to(directory))] = file
+    # To open a FIFO would take for ever; a link may lead nowhere.
+    found = {place: file for place, file in found.items() if os.path.isfile(file)}
+    for file in found.values():
+        if not _is_text(file):
+            raise SaakmError(
+                f"{_printable(file)} cannot be built", "its path is not UTF-8", "rename it"
+            )
     return found
 
 
@@ -72,6 +79,8 @@ class _NotOne(Exception):
 
 def _objects(directory: Path) -> list[str]:
     """The modules that its Kbuild names, each by a plain name: it becomes part of paths."""
+    if not _is_text(directory):
+        raise _NotOne("its path is not UTF-8")
     names = [_object_name(word) for word in _obj_m(_kbuild(directory))]
     for name in names:
         if why := fault_in_form(name):
@@ -168,10 +177,19 @@ def _directory(path: Path) -> Path:
     return path
 
 
+def _is_text(path: Path) -> bool:
+    """Names that are not UTF-8 have surrogates in Python, which nothing can print or write."""
+    return not re.search(r"[\ud800-\udfff]", str(path))
+
+
+def _printable(text: object) -> str:
+    return os.fsencode(str(text)).decode(errors="backslashreplace")
+
+
 def _no_policy(path: Path, why: str) -> SaakmError:
     return SaakmError(
-        f"{path} is not a policy's directory",
+        f"{_printable(path)} is not a policy's directory",
         why,
         f"a policy is a directory whose {KBUILD} says obj-m := NAME.o, with NAME.c, or NAME-y := the "
-        f"objects of several files; saakm new {path.name} makes one",
+        f"objects of several files; saakm new {_printable(path.name)} makes one",
     )
