@@ -9,7 +9,7 @@ from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.base.files import hash_named
 from saakm.builder import peers
-from saakm.builder.names import NO_POLICY, fault_in_form
+from saakm.builder.names import NO_POLICY, fault_in_module
 from saakm.builder.policies import (
     by_name,
     find_policy,
@@ -89,12 +89,12 @@ def test_another_shared_header_is_another_build(folder):
         ("obj-m := $(NAME).o\n", "only make knows"),
         ("obj-m := $(SUB)/\n", "only make knows"),
         ("obj-m := x.c\n", "'x.c' in obj-m, which is not NAME.o"),
-        ("obj-m := ../../x.o\n", "names '../../x' in obj-m: a name is"),
-        ("obj-m := sub/x.o\n", "a name is"),
+        ("obj-m := ../../x.o\n", "names '../../x' in obj-m: a module's name has"),
+        ("obj-m := sub/x.o\n", "a module's name has"),
         ("obj-m := none.o /tmp/x.o\n", "own scheduler"),
-        ("obj-m := x.o ../y.o\n", "a name is"),
-        ("obj-m := a,b.o\n", "a name is"),
-        ("obj-m := .o\n", "a name is"),
+        ("obj-m := x.o ../y.o\n", "a module's name has"),
+        ("obj-m := a,b.o\n", "a module's name has"),
+        ("obj-m := .o\n", "a module's name has"),
         (f"obj-m := {'x' * 80}.o\n", "80 characters"),
         ("obj-m := sched_fifo.o\n", "own scheduler"),
         ("obj-m := scx_mine.o\n", "sched_ext"),
@@ -118,9 +118,15 @@ def test_all_assignments_of_make(folder, operator):
     assert module_name(folder / "one") == "it"
 
 
+def test_names_that_saakm_new_would_not_give(folder):
+    for name in ("My_Own", "my-own", "2nd"):
+        put(folder / "one/Kbuild", f"obj-m := {name}.o\n")
+        assert module_name(folder / "one") == name
+
+
 def test_no_class_is_a_policy():
     for name in (*NO_POLICY, *CLASSES, *peers.OURS, *peers.CRATES):
-        assert fault_in_form(name), name
+        assert fault_in_module(name), name
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])

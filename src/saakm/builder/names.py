@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a policy may be called: the one rule for `saakm new` and for what a Kbuild names."""
+"""What a policy may be called: by `saakm new`, and in a Kbuild, which is allowed a little more."""
 
 import re
 
@@ -11,11 +11,18 @@ _PEERS = "scx_"
 
 
 def fault_in_form(name: str) -> str | None:
-    """Why no policy at all can be called `name`."""
+    """Why no new policy at all can be called `name`."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         return (
             "a name is a C identifier of lower case letters, digits and _, and starts with a letter"
         )
+    return fault_in_module(name)
+
+
+def fault_in_module(name: str) -> str | None:
+    """Why the module of no policy can have this name, which becomes part of paths."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*", name):
+        return "a module's name has letters, digits, _ and - only"
     if len(name) > LONGEST:
         return f"it has {len(name)} characters; the kernel takes {LONGEST} (SAAKM_NAME_LEN)"
     if name in _CLASSES:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
-from .names import NO_POLICY, fault_in_form
+from .names import NO_POLICY, fault_in_module
 
 LIB = "lib"  # headers that policies share, beside them
 KBUILD = "Kbuild"
@@ -83,7 +83,7 @@ def _objects(directory: Path) -> list[str]:
         raise _NotOne("its path is not UTF-8")
     names = [_object_name(word) for word in _obj_m(_kbuild(directory))]
     for name in names:
-        if why := fault_in_form(name):
+        if why := fault_in_module(name):
             raise _NotOne(f"its {KBUILD} names '{name}' in obj-m: {why}")
     return list(dict.fromkeys(names))
 
