@@ -4,11 +4,12 @@
 import json
 
 import pytest
+from rich.console import Console
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.lab.bench import store
-from saakm.lab.cost import baseline
+from saakm.lab.cost import baseline, printed, sections
 from saakm.lab.report import inputs
 from saakm.model import experiment, workload
 from saakm.model.schema import SCHEMA
@@ -149,3 +150,59 @@ def test_a_baseline_of_wrong_types(tmp_path):
     content["rows"][3]["seeds"] = 1
     why = refusal(baseline.read, tmp_path / "b.json", json.dumps(content))
     assert "`rows[3].seeds`" in why
+
+
+def rows_with(**more):
+    row = json.loads((RESULTS / "operations.json").read_text())[0]
+    return [row, row | more]
+
+
+def read_costs(path):
+    return inputs.read([path])
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ({"operation": ""}, "[1].operation"),
+        ({"instructions": float("nan")}, "[1].instructions"),
+        ({"instructions": float("inf")}, "[1].instructions"),
+        ({"instructions": 0}, "[1].instructions"),
+        ({"spread": float("nan")}, "[1].spread"),
+        ({"values": [float("-inf")]}, "[1].values[0]"),
+        ({"schema": SCHEMA + 1}, "later version"),
+    ],
+)
+def test_costs_that_are_none(tmp_path, more, key):
+    rows = rows_with(**more)
+    assert key in refusal(read_costs, tmp_path / "c.json", json.dumps(rows))
+    assert key in refusal(baseline.read, tmp_path / "b.json", json.dumps({"rows": rows}))
+
+
+def test_a_later_version_says_so_of_a_file_of_rows(tmp_path):
+    text = json.dumps({"rows": rows_with(), "schema": SCHEMA + 8})
+    assert "later version" in refusal(read_costs, tmp_path / "c.json", text)
+    assert "later version" in refusal(baseline.read, tmp_path / "b.json", text)
+
+
+def test_an_operation_of_a_later_version_is_shown_last(tmp_path, capsys):
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps(rows_with(operation="swim")[::-1]))
+    rows = read_costs(file).costs
+    assert list(printed.by_operation(rows))[-1] == "swim"
+    printed.show(rows, Console())
+    assert "swim: this version does not know it" in capsys.readouterr().out
+    assert "`swim`: this version" in "".join(sections.section("C", rows, tmp_path / "x.svg"))
+
+
+@pytest.mark.parametrize(
+    ("read", "name"),
+    [(read_costs, "c.json"), (baseline.read, "b.json"), (store.read, store.FILE)],
+)
+def test_what_is_nested_too_deeply(tmp_path, read, name):
+    assert "nested too deeply" in refusal(read, tmp_path / name, "[" * 100_000)
+
+
+def test_a_toml_that_is_nested_too_deeply(tmp_path):
+    deep = "x = " + "[" * 100_000
+    assert "nested too deeply" in refusal(workload.read, tmp_path / "w.toml", deep)

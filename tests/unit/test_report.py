@@ -353,3 +353,10 @@ def test_cost_looks_at_its_outputs_first(tmp_path, monkeypatch, option):
     there.mkdir()
     done = CliRunner().invoke(app, ["cost", option, str(there)])
     assert isinstance(done.exception, SaakmError) and str(there) in done.exception.what
+
+
+def test_a_page_shows_an_operation_of_a_later_version(tmp_path):
+    rows = [replace(row, operation="swim") for row in baseline.read(COSTS).rows[:2]]
+    (tmp_path / "c.json").write_text(json.dumps(plain(rows)))
+    report([tmp_path / "c.json"], out=tmp_path / "x.html")
+    assert "this version does not know it" in (tmp_path / "x.html").read_text()

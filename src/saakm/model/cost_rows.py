@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """What saakm cost keeps: figures, one a row, and baselines of them."""
 
-from .schema import SCHEMA, Kept
+from .schema import SCHEMA, Finite, Kept, Positive, Word
 
 
 class Row(Kept, frozen=True):
     """Instructions of an operation under a scheduler: the mean of some seeds."""
 
-    scheduler: str
-    operation: str
-    instructions: float
-    spread: float  # between the seeds, as a part of their mean
+    scheduler: Word
+    operation: Word
+    instructions: Positive
+    spread: Finite  # between the seeds, as a part of their mean
     cpus: int
     seeds: list[int]
-    values: list[float]  # of each seed
+    values: list[Finite]  # of each seed
     loaded: list[str] = []
     runnable: int = 0
     switches: bool = False
@@ -39,11 +39,11 @@ class Row(Kept, frozen=True):
 class FunctionRow(Kept, frozen=True, kw_only=True):
     """What one function of the kernel takes of an operation."""
 
-    scheduler: str
-    operation: str
+    scheduler: Word
+    operation: Word
     function: str
-    instructions: float
-    with_callees: float
+    instructions: Finite
+    with_callees: Finite
     schema: int = SCHEMA
 
 

@@ -5,7 +5,7 @@ import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -16,6 +16,10 @@ from ..base.sizes import megabytes
 # a key gets another meaning or is taken away, not when one comes with a default.
 SCHEMA = 1
 T = TypeVar("T")
+# JSON as Python reads it has numbers that are none.
+Finite = Annotated[float, msgspec.Meta(ge=-1e18, le=1e18)]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e18)]
+Word = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,11 +41,22 @@ def read_json(path: Path, kind: type[T], what: str, hint: str) -> T:
 
 def fit(content: Any, kind: Any) -> Any:
     """A ValueError says at which key `content` does not fit."""
+    refuse_later(content)
     try:
         return msgspec.convert(content, kind, str_keys=True)
     except msgspec.ValidationError as error:
-        _refuse_later(content)
         raise ValueError(str(error).replace("`$.", "`")) from error
+
+
+def parse_json(text: str) -> Any:
+    return _parsed(json.loads, text)
+
+
+def _parsed(parse: Callable[[str], Any], text: str) -> Any:
+    try:
+        return parse(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def check_memory(size: str) -> None:
@@ -59,7 +74,7 @@ def plain(structure: Any) -> Any:
 
 def _read(path: Path, parse: Callable[[str], Any], kind: type[T], what: str, hint: str) -> T:
     try:
-        found: T = fit(parse(path.read_text()), kind)
+        found: T = fit(_parsed(parse, path.read_text()), kind)
     except (OSError, ValueError) as error:
         raise refusal(path, what, str(error), hint) from error
     return found
@@ -69,8 +84,16 @@ def refusal(path: Path, what: str, why: str, hint: str) -> SaakmError:
     return SaakmError(f"{path} is not {what}", why, hint)
 
 
-def _refuse_later(content: Any) -> None:
-    schema = content.get("schema", SCHEMA) if isinstance(content, dict) else SCHEMA
+def refuse_later(content: Any) -> None:
+    """Looks at what it is given, and at the rows of it, where it has some."""
+    for one in content if isinstance(content, list) else [content]:
+        if isinstance(one, dict):
+            _refuse_later_schema(one.get("schema", SCHEMA))
+    if isinstance(content, dict) and isinstance(content.get("rows"), list):
+        refuse_later(content["rows"])
+
+
+def _refuse_later_schema(schema: Any) -> None:
     if isinstance(schema, int) and schema > SCHEMA:
         raise ValueError(
             f"a later version of saakm wrote it: schema {schema}, and this has {SCHEMA}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from ...base.errors import SaakmError
 from ...base.files import make_output
 from ...model.results import EnvironmentRecord, Record, RunRecord
-from ...model.schema import fit, plain
+from ...model.schema import fit, parse_json, plain
 
 FILE = "runs.jsonl"
 
@@ -58,7 +58,7 @@ def read(path: Path) -> list[Record]:
     records: list[Record] = []
     try:
         for line in path.read_text().splitlines():
-            records.append(fit(json.loads(line), Record))
+            records.append(fit(parse_json(line), Record))
     except (OSError, ValueError) as error:
         at = "" if isinstance(error, OSError) else f"line {len(records) + 1}: "
         hint = "saakm bench --out DIR writes such a directory"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...base.errors import SaakmError
 from ...model.cost_rows import BaselineFile, Row
-from ...model.schema import SCHEMA, fit, plain
+from ...model.schema import SCHEMA, fit, parse_json, plain
 from .measure import Conditions
 
 FLOOR = "sched_fifo"
@@ -90,7 +90,7 @@ def write(path: Path, identity: dict[str, str], rows: list[Row]) -> None:
 
 def read(path: Path) -> Baseline:
     try:
-        content = fit(json.loads(path.read_text()), BaselineFile)
+        content = fit(parse_json(path.read_text()), BaselineFile)
         if not content.rows:
             raise ValueError("it has no rows")
     except OSError as error:

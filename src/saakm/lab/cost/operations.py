@@ -54,6 +54,11 @@ OPERATIONS = {
 }
 
 
+def meaning(name: str) -> str:
+    """Also of an operation of a later version, in what it has kept."""
+    return OPERATIONS[name].what if name in OPERATIONS else "this version does not know it"
+
+
 def chosen_operations(names: Sequence[str], cpus: int) -> list[str]:
     """Returns them in the usual order; all that the machine has CPUs for where none is named."""
     if not names:

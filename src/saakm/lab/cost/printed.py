@@ -11,7 +11,7 @@ from ...model.cost_rows import Row
 from ...view.terminal import figure, label, table
 from .baseline import FLOOR, Change
 from .goals import Verdict
-from .operations import OPERATIONS
+from .operations import OPERATIONS, meaning
 
 _BAR_WIDTH = 20
 
@@ -28,7 +28,8 @@ def compared(row: Row, zero: Row | None) -> str:
 
 
 def by_operation(rows: list[Row]) -> dict[str, list[Row]]:
-    order = list(OPERATIONS)
+    """In the usual order; last, what only a later version knows."""
+    order = list(dict.fromkeys([*OPERATIONS, *(row.operation for row in rows)]))
     ordered = sorted(rows, key=lambda row: order.index(row.operation))  # stable
     return {name: list(group) for name, group in groupby(ordered, lambda row: row.operation)}
 
@@ -61,7 +62,7 @@ def show(rows: list[Row], console: Console) -> None:
         shown.add_section()
     console.print(shown)
     for name in by_operation(rows):
-        console.print(f"{name}: {OPERATIONS[name].what}", style="dim", highlight=False)
+        console.print(f"{name}: {meaning(name)}", style="dim", highlight=False)
 
 
 def show_verdicts(verdicts: list[Verdict], console: Console) -> None:

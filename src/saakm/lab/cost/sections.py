@@ -9,7 +9,7 @@ from ...view.markdown import code, table
 from . import bars, curves, where
 from .axes import AXES, axis_of
 from .goals import verdicts
-from .operations import OPERATIONS
+from .operations import meaning
 from .printed import by_operation, compared, compared_with
 from .where import Profile
 
@@ -37,7 +37,7 @@ def section(title: str, rows: list[Row], image: Path) -> list[str]:
 
 
 def _operations(rows: list[Row]) -> list[str]:
-    meanings = [f"- `{name}`: {OPERATIONS[name].what}" for name in by_operation(rows)]
+    meanings = [f"- `{name}`: {meaning(name)}" for name in by_operation(rows)]
     return [_table_of(rows), "\n".join(meanings)]
 
 
@@ -70,7 +70,7 @@ def _along(rows: list[Row]) -> list[str]:
             for s, points in figures.items()
         ]
         parts += [
-            f"`{name}`: {OPERATIONS[name].what}",
+            f"`{name}`: {meaning(name)}",
             table(["scheduler", *(f"{value:,}" for value in values)], lines, figures=True),
         ]
     return parts

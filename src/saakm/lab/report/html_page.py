@@ -11,7 +11,7 @@ from ..bench.figures import Figure, schedulers
 from ..bench.figures import tables as by_title
 from ..cost import where
 from ..cost.axes import axis_of
-from ..cost.operations import OPERATIONS
+from ..cost.operations import meaning
 from ..cost.printed import by_operation, compared_with
 from . import interactive, tables
 from .inputs import Results
@@ -78,7 +78,7 @@ def _cost(results: Results) -> dict[str, Any] | None:
 def _curves(results: Results) -> list[tuple[str, str, str]]:
     """A title, what it is, and its plot."""
     return [
-        (f"{name}, by {axis_of(group)}", OPERATIONS[name].what, interactive.curves(group))
+        (f"{name}, by {axis_of(group)}", meaning(name), interactive.curves(group))
         for rows in results.cost_runs.values()
         if axis_of(rows)
         for name, group in by_operation(rows).items()

@@ -10,7 +10,7 @@ from typing import Any
 from ...base.errors import SaakmError
 from ...model.cost_rows import FunctionRow, Row
 from ...model.results import EnvironmentRecord, RunRecord
-from ...model.schema import fit, plain
+from ...model.schema import fit, parse_json, plain, refuse_later
 from ..bench import store
 from ..bench.figures import Figure, figures
 from ..cost.axes import axis_of
@@ -60,7 +60,8 @@ def read(paths: Iterable[Path]) -> Results:
 
 def _add_costs(path: Path, found: Results) -> None:
     try:
-        content = json.loads(path.read_text())
+        content = parse_json(path.read_text())
+        refuse_later(content)
         # A baseline has its rows below what its kernel was.
         rows = content.get("rows") if isinstance(content, dict) else content
         if rows and isinstance(rows, list) and isinstance(rows[0], dict) and "function" in rows[0]:

@@ -9,7 +9,7 @@ from ...model.cost_rows import Row
 from ...model.results import EnvironmentRecord, Shape
 from ..bench import comparison, kernel_table, stats
 from ..bench.figures import Figure, Tally, schedulers, tally
-from ..cost.operations import OPERATIONS
+from ..cost.operations import meaning
 from ..cost.printed import by_operation, compared
 
 
@@ -82,7 +82,7 @@ def cost_rows(rows: Sequence[Row], base: str) -> list[tuple[str, str, list[Cell]
         by_name = {row.scheduler: row for row in group}
         zero = by_name.get(base)
         cells = [_cost_cell(by_name.get(scheduler), zero) for scheduler in cost_names(rows)]
-        lines.append((name, OPERATIONS[name].what, cells))
+        lines.append((name, meaning(name), cells))
     return lines
 
 
