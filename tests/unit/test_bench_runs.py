@@ -351,3 +351,13 @@ def test_deterministic_time_is_a_cost(tmp_path):
     # Without what starting takes, which is measured once a boot, and the first time for the caches.
     assert sum("true" in text for text in place.ran) == 2
     assert [(r.meaning, r.unit, r.value) for r in records] == [("cost", MILLIONS, 40)] * 2
+
+
+def test_no_package_is_an_option_of_apt_get(monkeypatch):
+    """Whatever has come past the workload's own check."""
+    commands = []
+    monkeypatch.setattr(packages, "missing", list)
+    monkeypatch.setattr(packages.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(packages, "run_logged", lambda command, *_, **__: commands.append(command))
+    packages.ensure(["-oDPkg::Pre-Invoke::=id"])
+    assert commands[-1][-2:] == ["--", "-oDPkg::Pre-Invoke::=id"]
