@@ -52,6 +52,7 @@ def scratch(tmp_path):
     shutil.copy(paths.REPO / "pyproject.toml", tmp_path)
     for file, text in {
         "src/saakm/__init__.py": "",
+        "tests/bisection.py": "",
         "crates/Cargo.toml": '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n',
         "crates/Cargo.lock": 'version = 3\n\n[[package]]\nname = "x"\nversion = "0.1.0"\n',
         "crates/src/main.rs": "fn main() {}\n",
