@@ -132,7 +132,9 @@ def _sums(repository: _Repository, version: str, edited: list[str]) -> str:
 
 def _sender() -> tuple[str, str]:
     """Whom git takes for the author; never a name that it makes up of the machine's."""
-    match = _IDENT.fullmatch(git.say("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"))
+    ask = ("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
+    # Of a checkout that is somebody else's git says nothing: then outside of it.
+    match = _IDENT.fullmatch(git.say(*ask) or git.say("-C", "/", *ask))
     if not match:
         raise SaakmError(
             "the mails would have no sender",
