@@ -5,6 +5,7 @@
     @pytest.mark.kernel("base")          # default: debug
     @pytest.mark.append("isolcpus=1")    # kernel arguments
     @pytest.mark.threads                 # a storm: CPUs really run at the same time
+    @pytest.mark.fast                    # an instruction takes 1 ns, as in saakm cost
     @pytest.mark.limit(60)               # seconds of QEMU's CPU time for the test itself
     def test_something(guest, program):
         guest.load("fifo")
@@ -45,6 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "topology(name): the machine of a guest test, default 1s4c",
         "append(*arguments): arguments for the guest's kernel",
         "threads: each CPU of the guest has a thread of the host's, and the host's time",
+        "fast: an instruction takes 1 ns",
         "limit(seconds): a guest test that takes longer on an idle host fails, default 300",
     ):
         config.addinivalue_line("markers", marker)
@@ -69,6 +71,7 @@ def _shape(item: pytest.Item) -> Shape:
         append.args if append else (),
         threads=item.get_closest_marker("threads") is not None
         or item.config.getoption("--threads"),
+        fast=item.get_closest_marker("fast") is not None,
     )
 
 

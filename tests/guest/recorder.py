@@ -18,7 +18,7 @@ from .support import run_ok
 EVENTS = "/sys/kernel/debug/recorder/events"
 STATES = ["NOT_QUEUED", "READY", "RUNNING", "READY_TICK", "BLOCKED", "MIGRATING", "TERMINATED"]
 CHOICE, SYNC, EXEC, OUSTED, YIELD, TICK, FORK, FORCED = (1 << n for n in range(8))
-THREADS, CORES, SCHEDULE, POLICY = 1, 2, 4, 8
+THREADS, CORES, SCHEDULE, POLICY, USED = (1 << n for n in range(5))
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,7 @@ _LIFE: dict[str, dict[str, str]] = {
     },
     "running": {
         "tick": "running",
+        "used": "running",
         "yield": "running",
         "attr_changed": "running",
         "setparam_attr": "running",

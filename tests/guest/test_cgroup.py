@@ -187,3 +187,37 @@ def test_moving_while_policies_come_and_go(guest, program, cgroups):
     crowd = f"{program('crowd')} -n 24 -l 50 'sh /tmp/moving.sh'"
     run_ok(guest, f"sh -c 'echo $$ >{ROOT}/b/cgroup.procs; exec {crowd}'", timeout=150)
     assert policies(guest)["fifo"].state == "active"
+
+
+def _hog(guest, where: str) -> None:
+    """A thread on CPU 1 that always wants to run."""
+    run_ok(
+        guest,
+        f"taskset -c 1 sh -c 'echo $$ >{ROOT}/{where}/cgroup.procs; while :; do :; done' "
+        ">/dev/null 2>&1 &",
+    )
+
+
+def _share(guest, a: str, b: str, seconds: float) -> float:
+    """How much CPU time `a` gets for each of `b`."""
+    read = f"grep -h usage_usec {ROOT}/{a}/cpu.stat {ROOT}/{b}/cpu.stat"
+    out = run_ok(guest, f"{read}; sleep {seconds}; {read}", timeout=100)
+    first_a, first_b, last_a, last_b = (int(line.split()[1]) for line in out.splitlines())
+    return (last_a - first_a) / (last_b - first_b)
+
+
+def test_weights_count_for_virtual_time(guest, program, cgroups):
+    """cpu.weight of each cgroup on the way, whenever it is set: saakm_weighted_ns()."""
+    load_policy(guest, "vtime")
+    run_ok(guest, f"echo 300 >{ROOT}/a/cpu.weight; echo 50 >{ROOT}/a/inner/cpu.weight")
+    run_ok(guest, f"mkdir {ROOT}/a/late")
+    for where in ("a", "b"):
+        _set(guest, where, "vtime")
+    for where in ("a/inner", "a/late", "b"):
+        _hog(guest, where)
+    until(lambda: policies(guest)["vtime"].threads == 3, 10, "the hogs")
+    assert 1.8 < _share(guest, "a/late", "a/inner", 2) < 2.2
+    assert 2.7 < _share(guest, "a/late", "b", 2) < 3.3
+    run_ok(guest, f"echo 100 >{ROOT}/a/cpu.weight")
+    assert 0.9 < _share(guest, "a/late", "b", 2) < 1.1
+    assert 0.45 < _share(guest, "a/inner", "b", 2) < 0.55

@@ -14,11 +14,12 @@ import pytest
 
 from saakm.base import paths
 from saakm.builder.policies import policies
-from saakm.dev.scaffold import policy_files
+from saakm.dev.scaffold import SMALLEST, policy_files
 
 from .support import TURNS
 
 PAGE = (paths.REPO / "docs/how-to/check-a-policy.md").read_text()
+EXAMPLES = [f"docs/examples/{name}" for name in ("events", "mlfq", "steal")]
 # Those with gdb are run by test_gdb.py.
 _COMMANDS = [c for c in re.findall(r"^    \./saakm (.*)$", PAGE, re.M) if "gdb" not in c]
 # The kernels that these boot are built by saakm test, also for tests without a guest.
@@ -193,9 +194,10 @@ def test_fault_fails(mode, name, words):
 @pytest.mark.long
 @pytest.mark.limit(3600)
 @pytest.mark.kernel("debug")
-@pytest.mark.parametrize("policy", policies())
+@pytest.mark.parametrize("policy", [*policies(), *EXAMPLES])
 def test_shipped_policy_holds(policy):
-    assert all(row["verdict"] != "failed" for row in check(policy))
+    where = paths.REPO / policy if policy in EXAMPLES else policy
+    assert all(row["verdict"] != "failed" for row in check(where))
 
 
 @pytest.mark.long
@@ -217,11 +219,11 @@ def test_full_has_other_machines():
 
 @pytest.mark.long
 @pytest.mark.limit(1800)
-@pytest.mark.parametrize("origin", ["fifo", "rr", "prio", "vtime"])
+@pytest.mark.parametrize("origin", [None, "fifo", "rr", "prio", "vtime"])
 def test_new_policy_holds_as_created(tmp_path, origin):
-    directory = tmp_path / f"my_{origin}"
+    directory = tmp_path / f"my_{origin or 'own'}"
     directory.mkdir()
-    source = (paths.POLICIES / origin / f"{origin}.c").read_text()
+    source = (paths.POLICIES / origin / f"{origin}.c").read_text() if origin else SMALLEST
     for file, text in policy_files(directory.name, origin, source).items():
         (directory / file).write_text(text)
     rows = check(directory, "--quick")

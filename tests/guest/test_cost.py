@@ -73,7 +73,7 @@ def test_sched_ext_is_measured_beside():
 
 @pytest.mark.limit(300)
 def test_where_adds_up_to_the_whole():
-    args = ("--op", "pipe", "--schedulers", "fifo", "--cpus", "1", "--json")
+    args = ("--op", "pipe", "--schedulers", "vtime", "--cpus", "1", "--json")
     (whole,) = json.loads(saakm_cost(*args).stdout)
     parts = json.loads(saakm_cost(*args, "--where").stdout)
     assert sum(part["instructions"] for part in parts) == pytest.approx(
@@ -81,7 +81,7 @@ def test_where_adds_up_to_the_whole():
     )
     names = {part["function"] for part in parts}
     assert {"try_to_wake_up", "enqueue_task_saakm", "(user space)"} <= names
-    assert any(name.endswith(" [fifo]") for name in names)
+    assert any(name.endswith(" [vtime]") for name in names)
 
 
 @pytest.mark.limit(300)
@@ -129,7 +129,7 @@ def test_a_long_fifo_costs_what_a_short_one_does(tmp_path):
 
 @pytest.mark.limit(300)
 def test_functions_add_up_and_know_their_callers():
-    args = ("--op", "yield", "--schedulers", "fifo", "--cpus", "1", "--scale", "10", "--json")
+    args = ("--op", "yield", "--schedulers", "vtime", "--cpus", "1", "--scale", "10", "--json")
     (row,) = json.loads(saakm_cost(*args).stdout)
     functions = {f["function"]: f for f in json.loads(saakm_cost("--where", *args).stdout)}
     total = sum(f["instructions"] for f in functions.values())
@@ -137,4 +137,4 @@ def test_functions_add_up_and_know_their_callers():
     # Across the switch to the other thread and back, nothing is counted twice.
     schedule, entry = functions["__schedule"], functions["entry_SYSCALL_64_after_hwframe"]
     assert schedule["instructions"] < schedule["with_callees"] < entry["with_callees"] < total
-    assert functions["fifo_schedule [fifo]"]["with_callees"] < schedule["with_callees"]
+    assert functions["vtime_order [vtime]"]["with_callees"] < schedule["with_callees"]

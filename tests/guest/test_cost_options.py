@@ -46,5 +46,5 @@ def test_flame_graph_and_the_first_functions(tmp_path):
     text = drawn.read_text()
     assert "<svg" in text and "try_to_wake_up" in text
     # Of some hundred functions only the dearest is shown.
-    functions = ("__schedule", "try_to_wake_up", "enqueue_task_saakm", "fifo_schedule")
+    functions = ("__schedule", "try_to_wake_up", "enqueue_task_saakm", "saakm_pick_task")
     assert sum(done.stdout.count(f" {name} ") for name in functions) <= 2

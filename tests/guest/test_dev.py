@@ -13,6 +13,13 @@ from saakm.base import paths
 from saakm.dev.scaffold import policy_files
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(150)]
+ELECTS_WRONG = """
+static __maybe_unused struct task_struct *mine_schedule(struct core_event *core)
+{
+	return current;
+}
+
+"""
 
 
 @pytest.fixture
@@ -68,25 +75,25 @@ def loop(policy):
 def test_save_mistake_mend(loop):
     loop.until("started")
     assert loop.until("sample")["state"] == "active"
-    loop.save("slice_us = 4000", "slice_us = 1000")
+    loop.save("= 4000", "= 1000")
     second = loop.until("replaced")
     assert second["version"] == 2 and second["complaints"] == []
     print(
         f"{second['seconds']:.2f} s from the save to running, {second['build_seconds']:.2f} s of them building"
     )
 
-    loop.save("return saakm_curr(core) ?:", "return saakm_cur(core) ?:")
+    loop.save("= saakm_pull_idle,", "= saakm_pull_idl,")
     mistake = loop.until("compile-error")
     assert mistake["version"] == 2
     errors = [
         line for line in mistake["complaints"] if line.startswith("mine.c:") and "error:" in line
     ]
-    assert errors and "saakm_cur" in errors[0]
+    assert errors and "saakm_pull_idl" in errors[0]
     time.sleep(1)
     before = loop.until("sample")
     assert before["state"] == "active" and before["switches_rate"] > 0
 
-    loop.save("return saakm_cur(core) ?:", "return saakm_curr(core) ?:")
+    loop.save("= saakm_pull_idl,", "= saakm_pull_idle,")
     third = loop.until("replaced")
     assert third["version"] == 3 and third["complaints"] == []
     after = loop.until("sample")
@@ -96,10 +103,10 @@ def test_save_mistake_mend(loop):
 
 def test_after_an_ejection_the_next_version_is_loaded(loop):
     loop.until("started")
-    good = "return saakm_curr(core) ?:"
-    loop.save(good, "return current ?:")
+    good = "SAAKM_POLICY(mine,"
+    loop.save(good, f"{ELECTS_WRONG}{good} .schedule = mine_schedule,")
     loop.until("replaced")
     assert loop.until("ejected")["kind"] == "wrong-election"
-    loop.save("return current ?:", good)
+    loop.save(f"{good} .schedule = mine_schedule,", good)
     mended = loop.until("reloaded")
     assert mended["version"] == 3 and mended["complaints"] == []

@@ -9,7 +9,9 @@ from .recorder import (
     OUSTED,
     STATES,
     SYNC,
+    THREADS,
     TICK,
+    USED,
     YIELD,
     Record,
     expect,
@@ -127,6 +129,13 @@ def test_tick_of_a_lone_thread_changes_nothing(life):
     expect(times(events, "tick") >= 5, "ticks while it runs", events)
     ended = times(events, "requeue", lambda e: e.flags & TICK)
     expect(ended == 0, "no SAAKM_EV_TICK: nobody took its CPU", events)
+
+
+def test_used_comes_while_a_thread_runs(life):
+    """How much it says: test_accounts.py. That it comes at no other time: check_lives()."""
+    found = life("tick_pair", f"groups={THREADS | USED}")
+    for name in ("first", "second"):
+        expect(times(found.of(name), "used") > 0, "used", found.of(name))
 
 
 @pytest.mark.parametrize("scenario, who", [("stop_cont", "stopped"), ("ptrace_stop", "traced")])

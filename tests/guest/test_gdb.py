@@ -17,7 +17,17 @@ from saakm.builder.modules import build_modules
 from .support import PATIENCE, SYSFS, TURNS, load_policy, run_ok
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(300)]
-_FAULT = "\tif (event->task->prio == 101)\n\t\t*(volatile int *)8 = 1;\n"
+_FAULTY = """\
+#include <linux/saakm.h>
+
+static void faulty_place(struct process_event *event, struct core_event *core)
+{
+	if (event->task->prio == 101)
+		*(volatile int *)8 = 1;
+}
+
+SAAKM_POLICY(faulty, .place = faulty_place);
+"""
 
 
 def saakm(*words, **options):
@@ -64,7 +74,7 @@ def test_what_every_cpu_runs(guest, hogs):
     said = gdb(os.getpid(), "saakm-policies", "saakm-rqs")
     assert re.search(r"^\d+ +fifo +fifo +0 active +6 ", said, re.M), said
     running = set(map(int, re.findall(r"^CPU \d  \w+/(\d+) RUNNING under fifo", said, re.M)))
-    queues = re.findall(r"fifo_rq, FIFO, (\d+): (.*)", said)
+    queues = re.findall(r"core->rq of fifo, FIFO, (\d+): (.*)", said)
     waiting = set(map(int, re.findall(r"/(\d+)", " ".join(words for _, words in queues))))
     assert running | waiting == set(hogs) and not running & waiting, said
     assert sum(int(count) for count, _ in queues) == len(waiting)
@@ -75,13 +85,13 @@ def test_what_every_cpu_runs(guest, hogs):
 def test_one_thread_and_variables_of_a_module(guest, hogs):
     pid = hogs[-1]
     said = gdb(os.getpid(), f"saakm-task {pid}", "saakm-rqs", "p fifo_timeout_ms",
-               "p $lx_per_cpu(fifo_rq, 2).cpu", "lx-lsmod")  # fmt: skip
+               'p $saakm_core("fifo", 2).id', "lx-lsmod")  # fmt: skip
     cpu, state = re.search(r"^cpu +(\d),(?:.|\n)*^state +(\w+) for ", said, re.M).groups()
     if state == "RUNNING":
         assert re.search(rf"^CPU {cpu}  sh/{pid} RUNNING", said, re.M), said
     else:
-        assert state == "READY" and f"queue     fifo_rq of CPU {cpu}" in said, said
-        assert re.search(rf" fifo_rq, FIFO, \d: .*sh/{pid} \(", said), said
+        assert state == "READY" and f"queue     core->rq of fifo, CPU {cpu}" in said, said
+        assert re.search(rf" core->rq of fifo, FIFO, \d: .*sh/{pid} \(", said), said
     assert "allowed   CPUs 2-3" in said
     assert re.search(r"^history +[\d.]+ \w+ -> READY on CPU \d in \w+_place$", said, re.M), said
     assert "$1 = 0" in said and "$2 = 2" in said
@@ -99,12 +109,12 @@ def test_no_deadline_passes_while_a_guest_waits_for_gdb(guest):
         assert answer.result().stdout == "on\n"
 
 
-def _first_election():
-    """What gdb sees at the first election of a policy that is loaded later."""
+def _first_question():
+    """What gdb sees when a policy that is loaded later is asked for the first time."""
     command = "run fifo --exact --gdb --cpus 2 -- hackbench -g 1 -l 20"
     with saakm(*command.split()) as run:
         try:
-            seen = gdb(run.pid, "break fifo_schedule", "continue", "p $lx_per_cpu(runqueues, 0).clock",
+            seen = gdb(run.pid, "break fifo_prepare", "continue", "p $lx_per_cpu(runqueues, 0).clock",
                        "saakm-rqs", "info registers", "bt 8")  # fmt: skip
             assert "hit Breakpoint" in seen, seen
             out, err = run.communicate()
@@ -117,9 +127,10 @@ def _first_election():
 
 @pytest.mark.parallel(TURNS)
 def test_a_run_repeats_to_the_bit_up_to_a_breakpoint():
-    first = _first_election()
-    assert "fifo.c:" in first and "pick_next_task" in first and "in the handler schedule" in first
-    assert _first_election() == first
+    first = _first_question()
+    assert "fifo.c:" in first and "select_task_rq" in first
+    assert re.search(r"in the handler (new|unblock)_prepare\b", first)
+    assert _first_question() == first
 
 
 def _where_it_fails():
@@ -154,12 +165,10 @@ def test_exact_runs_are_the_same():
 
 @pytest.fixture
 def faulty(tmp_path):
-    """fifo, which follows a wild pointer for a thread of nice -19."""
+    """It follows a wild pointer for a thread of nice -19."""
     directory = tmp_path / "faulty"
     directory.mkdir()
-    text = (paths.POLICIES / "fifo" / "fifo.c").read_text().replace("fifo", "faulty")
-    anchor = "\tchange_state("
-    (directory / "faulty.c").write_text(text.replace(anchor, _FAULT + anchor, 1))
+    (directory / "faulty.c").write_text(_FAULTY)
     (directory / "Kbuild").write_text("obj-m := faulty.o\n")
     return directory
 

@@ -16,7 +16,9 @@ PARAMETERS = "/sys/module/misuser/parameters"
 
 # mode of modules/misuser -> kind of fault, handler that is named, and why.
 CHANGE, ELECTION, MOVE = "wrong-transition", "wrong-election", "wrong-move"
-PLACE = "(new|unblock)_place"
+NOT_QUEUED = "the thread is not READY in a queue"
+NOT_THAT_QUEUE = "the queue is not of this CPU and policy"
+PLACE = "(new_place|unblock_place|requeue)"
 REFUSED = {
     "place_twice": (CHANGE, PLACE, "there is no such transition"),
     "place_foreign": (CHANGE, PLACE, "not of this CPU"),
@@ -44,6 +46,18 @@ REFUSED = {
     "steal_own": (MOVE, "balancing_select", "saakm_steal"),
     "steal_foreign": (MOVE, "balancing_select", "saakm_steal"),
     "move_nowhere": (MOVE, "balancing_select", "not of this CPU"),
+    "switch_running": (MOVE, "tick", NOT_QUEUED),
+    # It may have gone to another CPU, whose lock is not held.
+    "switch_sleeper": (MOVE, "tick", f"{NOT_QUEUED}|another CPU|lock is not held"),
+    "switch_foreign": (MOVE, "tick", NOT_THAT_QUEUE),
+    "switch_uninitialised": (MOVE, "tick", NOT_THAT_QUEUE),
+    "switch_null": (MOVE, "tick", NOT_THAT_QUEUE),
+    "switch_unlocked": (MOVE, "(new|unblock)_prepare", "saakm_switch_queue.*lock is not held"),
+    "slice_unlocked": (
+        "policy-error",
+        "(new|unblock)_prepare",
+        "saakm_set_slice.*lock is not held",
+    ),
 }
 # The class places the thread itself.
 UNPLACED = ["place_foreign", "place_cpu", "place_null", "place_uninitialised"]
@@ -177,16 +191,27 @@ id=$(awk '$2 == "misuser" {{ print $1 }}' /proc/saakm/policies)
 # --- policies that must not be loaded ---
 
 UNLOADABLE = {
-    "schedule": "load badload: the routine schedule is missing",
-    "new_place": "load badload: the routine new_place is missing",
-    "unblock_place": "load badload: the routine unblock_place is missing",
-    "routines": "load badload: the routine routines is missing",
+    "queue": "load badload: queue is no enum saakm_rq_type",
+    "list": "load badload: order is missing, for the queue is a LIST or RBTREE",
+    "rbtree": "load badload: order is missing, for the queue is a LIST or RBTREE",
+    "order": "load badload: order is of no use: the queue is a FIFO",
+    "none_order": "load badload: order is of no use: queue is SAAKM_RQ_NONE",
+    "none_places": "load badload: place is missing, for queue is SAAKM_RQ_NONE",
+    "none_new_place": "load badload: place is missing, for queue is SAAKM_RQ_NONE",
+    "none_unblock_place": "load badload: place is missing, for queue is SAAKM_RQ_NONE",
+    "none_schedule": "load badload: schedule is missing, for queue is SAAKM_RQ_NONE",
+    "place": "load badload: place is of no use beside new_place and unblock_place",
+    "prepare": "load badload: prepare is of no use beside new_prepare and unblock_prepare",
+    "interval": "load badload: balancing_select is missing, for a balance_interval_ms is given",
+    "select": "load badload: balance_interval_ms is missing, for there is a balancing_select",
+    "free": "load badload: init is missing, for there is a free_metadata",
     "init": "load badload: its init returned -18",
-    "long": "load: the name of a policy has 1 to 31 characters",
-    "interval": "load badload: the routine balancing_select is missing, for a balance_interval_ms is given",
-    "free": "load badload: the routine init is missing, for there is a free_metadata",
-    "big": "load badload: task_size 100000 is more than 8192",
     "greedy": "load badload: its init returned -12",
+    "big": "load badload: task_size 100000 is more than 8192",
+    "big_core": "load badload: core_size 40000 is more than 32768",
+    "long": "load: the name of a policy has 1 to 31 characters",
+    "edition": "load badload: the module was built for edition 1 of the API,"
+    " this kernel has edition 2: build it again",
 }
 
 

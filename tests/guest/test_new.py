@@ -11,7 +11,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.builder.modules import build_modules
-from saakm.dev.scaffold import policy_files
+from saakm.dev.scaffold import SMALLEST, policy_files
 
 from .support import policies, run_ok
 
@@ -21,9 +21,9 @@ pytestmark = pytest.mark.kernel("base")
 @pytest.fixture
 def create(tmp_path):
     def create(origin):
-        directory = tmp_path / f"my_{origin}"
+        directory = tmp_path / f"my_{origin or 'own'}"
         directory.mkdir()
-        source = (paths.POLICIES / origin / f"{origin}.c").read_text()
+        source = (paths.POLICIES / origin / f"{origin}.c").read_text() if origin else SMALLEST
         for file, text in policy_files(directory.name, origin, source).items():
             (directory / file).write_text(text)
         return directory
@@ -31,13 +31,13 @@ def create(tmp_path):
     return create
 
 
-@pytest.mark.parametrize("origin", ["fifo", "rr", "prio", "vtime"])
+@pytest.mark.parametrize("origin", [None, "fifo", "rr", "prio", "vtime"])
 def test_it_schedules_as_created(guest, create, origin):
     directory = create(origin)
     build_modules(guest.kernel, sources=[directory])
     guest.load(directory)
-    run_ok(guest, f"saakmctl exec my_{origin} -- hackbench -g 1 -l 50")
-    found = policies(guest)[f"my_{origin}"]
+    run_ok(guest, f"saakmctl exec {directory.name} -- hackbench -g 1 -l 50")
+    found = policies(guest)[directory.name]
     assert found.state == "active" and found.new == found.terminated >= 41
 
 

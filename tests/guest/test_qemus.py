@@ -43,7 +43,7 @@ def test_counting_and_the_plugin_agree(qemu):
     """Deterministic runs; the plugin speaks the version of the interface that this QEMU has."""
 
     def cost(*more):
-        command = [sys.executable, "-m", "saakm", "cost", "--op", "yield", "--schedulers", "fifo"]
+        command = [sys.executable, "-m", "saakm", "cost", "--op", "yield", "--schedulers", "vtime"]
         done = subprocess.run(
             [*command, "--cpus", "1", "--scale", "10", "--json", *more],
             capture_output=True,
@@ -57,7 +57,7 @@ def test_counting_and_the_plugin_agree(qemu):
     assert sum(part["instructions"] for part in parts) == pytest.approx(
         whole["instructions"], rel=0.01
     )
-    assert {"do_sched_yield", "fifo_schedule [fifo]"} <= {part["function"] for part in parts}
+    assert {"do_sched_yield", "vtime_order [vtime]"} <= {part["function"] for part in parts}
 
 
 @pytest.fixture

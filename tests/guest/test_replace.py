@@ -131,7 +131,7 @@ def test_an_author_names_whom_it_replaces(guest, tmp_path):
     source.mkdir()
     origin = (paths.POLICIES / "fifo/fifo.c").read_text()
     for name, text in policy_files("after", "fifo", origin).items():
-        changed = text.replace('.name = "after",', '.name = "after", .replaces = "fifo",')
+        changed = text.replace("SAAKM_POLICY(after,", 'SAAKM_POLICY(after, .replaces = "fifo",')
         (source / name).write_text(changed)
         assert (changed != text) == (name == "after.c")
     build_modules(guest.kernel, sources=[source])

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from .support import ejected, expect_order, load_policy, run_ok
+from .support import ejected, expect_order, load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -102,3 +102,33 @@ def test_queues_stay_right_under_load(guest, program, type_):
     id = load_policy(guest, "queues", f"type={type_}", "key=nice")
     run_ok(guest, f"{program('trigger_life')} storm {id} && {program('renicers')} {id}")
     _checked(guest, walks=500)
+
+
+# --- two queues of one CPU: modules/levels ---
+
+
+def _switched(guest):
+    assert policies(guest)["levels"].state == "active", ejected(guest)
+    return int(run_ok(guest, "cat /sys/module/levels/parameters/switched"))
+
+
+@pytest.mark.parametrize(
+    "changes, expected",
+    [
+        ("", [1, 3, 4, 2, 0]),
+        ("2=99 0=99", [2, 0, 1, 3, 4]),  # up, where they are in order of arrival
+        ("2=99 0=99 2=0", [0, 2, 1, 3, 4]),  # and down again, with a new key
+        ("1=9 2=1", [2, 3, 4, 0, 1]),  # sorted in anew
+    ],
+)
+def test_who_waits_changes_queues(guest, program, changes, expected):
+    id = load_policy(guest, "levels")
+    expect_order(guest, f"{program('queue_order')} {id} param 5 1 4 2 3 -- {changes}", expected)
+    assert _switched(guest) >= len(changes.split())
+
+
+def test_switching_queues_loses_nobody(guest, program):
+    """At each tick somebody goes up or is sorted in anew, or all go down."""
+    id = load_policy(guest, "levels", "stir=Y", "slice_us=8000")
+    run_ok(guest, f"{program('victims')} {id} && {program('trigger_life')} storm {id}", timeout=60)
+    assert _switched(guest) > 20

@@ -16,68 +16,23 @@ from .support import policies, run_ok
 pytestmark = pytest.mark.kernel("base")
 
 MAIN = """
-#include <linux/module.h>
 #include <linux/saakm.h>
-#include "queue.h"
+#include "cpu.h"
 
-static struct task_struct *pair_schedule(struct saakm_policy *policy, struct core_event *core)
-{
-	return saakm_curr(core) ?: pair_first(core);
-}
-
-static int pair_init(struct saakm_policy *policy)
-{
-	return pair_make_queues();
-}
-
-static const struct saakm_module_routines pair_routines = {
-	.init			= pair_init,
-	.new_prepare		= pair_prepare,
-	.new_place		= pair_place,
-	.unblock_prepare	= pair_prepare,
-	.unblock_place		= pair_place,
-	.schedule		= pair_schedule,
-};
-
-static struct saakm_policy pair = {
-	.name = "pair", .routines = &pair_routines, .owner = THIS_MODULE,
-};
-module_saakm_policy(pair);
-MODULE_DESCRIPTION("SaaKM: of two files");
-MODULE_LICENSE("GPL");
+SAAKM_POLICY(pair, .prepare = pair_prepare);
 """
-QUEUE = """
+CPU = """
 #include <linux/saakm.h>
 #include "lib/home.h"
-#include "queue.h"
+#include "cpu.h"
 
-static DEFINE_PER_CPU(struct saakm_rq, pair_rq);
-
-int pair_make_queues(void)
-{
-	return saakm_runqueues_init(&pair_rq, SAAKM_RQ_FIFO, NULL);
-}
-
-int pair_prepare(struct saakm_policy *policy, struct process_event *event)
+int pair_prepare(struct process_event *event)
 {
 	return saakm_usable_cpu(event->task, HOME_CPU);
 }
-
-void pair_place(struct saakm_policy *policy, struct process_event *event, struct core_event *core)
-{
-	change_state(event->task, SAAKM_READY, core->id, &per_cpu(pair_rq, core->id));
-}
-
-struct task_struct *pair_first(struct core_event *core)
-{
-	return saakm_rq_first(&per_cpu(pair_rq, core->id));
-}
 """
 HEADER = """
-int pair_make_queues(void);
-int pair_prepare(struct saakm_policy *policy, struct process_event *event);
-void pair_place(struct saakm_policy *policy, struct process_event *event, struct core_event *core);
-struct task_struct *pair_first(struct core_event *core);
+int pair_prepare(struct process_event *event);
 """
 # The CPU on which it ran last. A child of a shell's: it is placed when it is born.
 WHERE = ["sh", "-c", "cut -d ' ' -f 39 /proc/self/stat; true"]
@@ -88,8 +43,8 @@ def pair(tmp_path):
     """The policy's directory; what all policies of its folder share is in lib/ beside it."""
     directory = tmp_path / "own" / "two"
     directory.mkdir(parents=True)
-    (directory / "Kbuild").write_text("obj-m := pair.o\npair-y := main.o queue.o\n")
-    for name, text in (("main.c", MAIN), ("queue.c", QUEUE), ("queue.h", HEADER)):
+    (directory / "Kbuild").write_text("obj-m := pair.o\npair-y := main.o cpu.o\n")
+    for name, text in (("main.c", MAIN), ("cpu.c", CPU), ("cpu.h", HEADER)):
         (directory / name).write_text(text)
     share(directory.parent, 1)
     return directory

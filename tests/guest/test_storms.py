@@ -34,8 +34,8 @@ NAMES = {
 }
 
 
-def _storm(guest, program, tally, policy: str, storm: str, count: int) -> None:
-    load_policy(guest, policy)
+def _storm(guest, program, tally, policy: str, storm: str, count: int, *options: str) -> None:
+    load_policy(guest, policy, *options)
     run_ok(guest, f"{program('storm')} {policy} {storm} {count}", timeout=110)
     tally(NAMES[storm], count)
 
@@ -46,6 +46,14 @@ def _storm(guest, program, tally, policy: str, storm: str, count: int) -> None:
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_storm(guest, program, tally, policy, storm):
     _storm(guest, program, tally, policy, storm, STORMS[storm])
+
+
+@pytest.mark.threads
+@pytest.mark.rotates("storm")
+@pytest.mark.parametrize("storm", STORMS)
+def test_storm_with_short_slices(guest, program, tally, storm):
+    """The timer of slices comes in between everything."""
+    _storm(guest, program, tally, "rr", storm, STORMS[storm], "slice_us=20")
 
 
 @pytest.mark.threads

@@ -11,6 +11,7 @@ import pytest
 import typer
 from documents import Block, all_blocks, blocks, names, pages, runners_of, table
 from documents import words as parsed
+from header import HEADER, INCLUDE, handlers
 from markdown_it import MarkdownIt
 from test_report import browse
 
@@ -21,7 +22,6 @@ from saakm.cli import app
 
 DOCS = paths.REPO / "docs"
 CLASS = paths.LINUX / "kernel/sched/saakm"
-HEADER = paths.LINUX / "include/linux/saakm.h"
 PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(paths.REPO)))
 OUR_COMMANDS = [
     pytest.param(block, command, id=f"{block.where} {command[:40]}")
@@ -71,6 +71,8 @@ def test_the_desktop_shows_it(site, opened):
 def test_every_page_is_there_and_has_its_place(site):
     index = (site / "index.html").read_text()
     for page in DOCS.rglob("*.md"):
+        if DOCS / "examples" in page.parents:
+            continue  # beside the code, as each policy has one
         target = page.relative_to(DOCS).with_suffix(".html")
         assert (site / target).exists()
         if page.parent != DOCS:
@@ -97,8 +99,9 @@ def test_api_and_commands_are_in_it(site):
     api = (site / "reference/api.html").read_text()
     for name in ("saakm_steal", "saakm_for_each_task", "SAAKM_NO_TIMEOUT"):  # all: test_api.py
         assert f'id="c.{name}"' in api, name
-    for handler in re.findall(r"\(\*(\w+)\)\(struct saakm_policy", HEADER.read_text()):
-        assert f">{handler}<" in api, handler
+    for handler in handlers():
+        # In the table, and where it is described.
+        assert api.count(f">{handler.name}<") > 1, handler.name
     cli = (site / "reference/cli.html").read_text()
     for name in typer.main.get_command(app).commands:
         assert f'id="saakm-{name}"' in cli, name
@@ -214,6 +217,10 @@ def test_lines_are_what_is_counted():
     assert saakm_docs("--lines").strip() in (DOCS / "explanation/lines.md").read_text()
 
 
+def test_lines_of_the_class_are_what_is_counted():
+    assert saakm_docs("--class-lines").strip() in (DOCS / "explanation/lines.md").read_text()
+
+
 # --- what pages say of the code ---
 
 
@@ -236,27 +243,88 @@ def test_diagram_is_the_table_of_the_kernel():
     }
     assert len(kernel) == 16
     assert {(source, to) for source, to, *_ in arrows} == kernel
-    handlers = bits("saakm_handler_states")
+    allowed = bits("saakm_handler_states")
     for _, to, dashed, label in arrows:
-        assert dashed or to in handlers[f"H_{label}"], label
+        assert dashed or to in allowed[f"H_{label}"], label
 
 
 def test_contexts_are_those_of_the_header():
-    comments = re.findall(r"@(\w+):((?:(?!\*/).)*?)\[([PRBS])\]", HEADER.read_text(), re.S)
-    header = {name: letter for name, _, letter in comments}
-    handlers = set(re.findall(r"\(\*(\w+)\)\(struct saakm_policy", HEADER.read_text()))
+    header = {handler.name: handler.letter for handler in handlers()}
     page = {
         name: row[0].strip("[]")
         for row in table(DOCS / "explanation/locking.md", "# Which lock")
         for name in names(row[2])
     }
-    assert page == {name: header[name] for name in handlers if name in header}
-    assert handlers == set(page)
+    assert page == header
+
+
+def members(struct):
+    """Those that its comment describes."""
+    (comment,) = re.findall(rf"/\*\*\n \* struct {struct} - (.*?)\*/", HEADER.read_text(), re.S)
+    return re.findall(r"^ \* @(\w+): ", comment, re.M)
+
+
+def test_the_second_edition_has_what_the_first_is_ported_to():
+    page = DOCS / "how-to/port-to-second-edition.md"
+    declared = "".join(header.read_text() for header in INCLUDE.glob("saakm*.h"))
+    there = {handler.name for handler in handlers()} | {
+        f".{name}" for name in members("saakm_policy")
+    }
+    there |= {f"core->{name}" for name in members("core_event")}
+    there |= set(re.findall(r"^ \* (\w+)\(\) - ", declared, re.M))
+    rows = table(page, "## What has become of what")
+    assert len(rows) > 15
+    for row in rows:
+        assert set(names(row[1])) <= there, row
+    defaults = table(page, "## Defaults that have changed")
+    assert {name for row in defaults for name in names(row[0])} <= there
+    keeps = re.search(r"have the argument `policy` still: (.*?)\. ", page.read_text(), re.S)[1]
+    assert names(keeps) == [
+        one.name for one in handlers() if one.arguments.startswith("struct saakm_policy")
+    ]
+
+
+def test_the_refusal_of_an_old_module_is_quoted():
+    quoted = (
+        "the module was built for edition 1 of the API, this kernel has edition 2: build it again"
+    )
+    assert quoted in (DOCS / "how-to/port-to-second-edition.md").read_text()
+    assert "#define SAAKM_EDITION\t2\n" in HEADER.read_text()
+    said = CLASS.joinpath("policy.c").read_text()
+    assert re.sub(r"(edition) \d", r"\1 %u", quoted) in said
+
+
+# What the first edition had. Of it speaks one page.
+FIRST_EDITION = (
+    r"saakm_module_routines|\.routines\b|policy->routines",
+    r"\(struct saakm_policy \*policy, struct (?:process|core)_event",
+    r"\broutines?\b",
+)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *pages(),
+        paths.REPO / "CONTRIBUTING.md",
+        paths.LINUX / "Documentation/scheduler/saakm.rst",
+        *sorted(paths.POLICIES.glob("*/*.c")),
+        *sorted(paths.POLICIES.glob("*/*.md")),
+        *sorted((DOCS / "examples").glob("*/*.c")),
+    ],
+    ids=lambda page: str(page.relative_to(paths.REPO)),
+)
+def test_the_first_edition_is_gone(page):
+    if page.name == "port-to-second-edition.md":
+        return
+    for pattern in FIRST_EDITION:
+        assert not re.search(pattern, page.read_text()), pattern
 
 
 def test_ported_callbacks_exist():
-    ours = set(re.findall(r"\(\*(\w+)\)\(struct saakm_policy", HEADER.read_text()))
-    ours |= {"task_size", "struct saakm_policy", ".name"}
+    ours = {handler.name for handler in handlers()} | {
+        f".{name}" for name in members("saakm_policy")
+    }
     _, tree = source.default_tree()
     text = (tree / "kernel/sched/ext.c").read_text()
     ext = text[text.index("struct sched_ext_ops {") :]

@@ -5,16 +5,21 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.builder.policies import find_policy, is_policy, own_policies
-from saakm.dev.scaffold import LESSONS, fault_in_name, policy_files
+from saakm.dev.scaffold import LESSONS, SMALLEST, fault_in_name, members, policy_files
 
+DOCS = paths.REPO / "docs"
 ORIGINS = ["fifo", "rr", "prio", "vtime"]
 SOURCES = {name: (paths.POLICIES / name / f"{name}.c").read_text() for name in ORIGINS}
+SAMPLE = (Path(__file__).parent / "data/sample.c").read_text()
+SOURCES_AND_SAMPLE = {**SOURCES, "sample": SAMPLE}
+EACH = pytest.mark.parametrize("origin", SOURCES_AND_SAMPLE)
 
 
 def saakm_new(cwd, *args):
@@ -28,54 +33,61 @@ def saakm_new(cwd, *args):
 
 
 def code_of(text):
-    """Without comments, blanks and what names the policy."""
-    lines = [line.split("/*")[0].strip() for line in text[text.index("#include") :].splitlines()]
-    return [
-        " ".join(line.split())
-        for line in lines
-        if line and not line.startswith(("*", "MODULE_DESCRIPTION"))
-    ]
+    """Without comments and blanks."""
+    code = re.sub(r"/\*.*?\*/", "", text[text.index("#include") :], flags=re.S)
+    return "".join(code.split())
 
 
-@pytest.mark.parametrize("origin", ORIGINS)
-def test_the_code_is_that_of_the_shipped_policy_under_another_name(origin):
-    made = policy_files("zz", origin, SOURCES[origin])["zz.c"]
+@EACH
+def test_the_code_is_that_of_the_policy_under_another_name(origin):
+    made = policy_files("zz", origin, SOURCES_AND_SAMPLE[origin])["zz.c"]
     assert f"{origin}_" not in made
-    assert code_of(made.replace("zz", origin)) == code_of(SOURCES[origin])
+    assert code_of(made.replace("zz", origin)) == code_of(SOURCES_AND_SAMPLE[origin])
 
 
-@pytest.mark.parametrize("origin", ORIGINS)
+@EACH
 def test_every_decision_has_its_lesson(origin):
-    made = policy_files("mine", origin, SOURCES[origin])["mine.c"]
-    functions = {
-        line.split("= ")[1].strip(",")
-        for line in made.splitlines()
-        if line.startswith("\t.") and line.split()[0][1:] in LESSONS
-    }
+    """Before the function that decides or, where it is ready-made, before the line that names it."""
+    made = policy_files("mine", origin, SOURCES_AND_SAMPLE[origin])["mine.c"]
     lines = made.splitlines()
-    for function in functions:
-        at = next(
-            i
-            for i, line in enumerate(lines)
-            if line.startswith("static") and f"{function}(" in line
-        )
-        assert lines[at - 1].endswith("*/"), function
+    asked = {member: value for member, value in members(made).items() if member in LESSONS}
+    assert asked
+    for member, value in asked.items():
+        pattern = rf"static .*\b{value}\(|\s+\.{member}\b\s*= {value}\b"
+        at = next(i for i, line in enumerate(lines) if re.match(pattern, line))
+        assert lines[at - 1].endswith("*/"), member
+    assert max(len(line.expandtabs(8)) for line in lines) <= 100
 
 
-@pytest.mark.parametrize("origin", ORIGINS)
+def test_a_function_that_answers_two_events_has_the_lesson_of_both():
+    made = " ".join(policy_files("mine", "sample", SAMPLE)["mine.c"].split())
+    assert LESSONS["prepare"].split("?")[0] in made
+    assert not any(LESSONS[one] in made for one in ("new_prepare", "unblock_prepare"))
+
+
+def test_without_an_origin_the_class_decides_everything():
+    files = policy_files("mine", None)
+    assert code_of(files["mine.c"]) == code_of(SMALLEST).replace("smallest", "mine")
+    assert members(files["mine.c"]) == {} and "smallest" not in "".join(files.values())
+    shown = re.search(
+        r"it has two lines:\n\n((?:    .*\n|\n)+)", (DOCS / "tutorial.md").read_text()
+    )[1]
+    assert code_of(shown) == code_of(files["mine.c"])
+
+
+@pytest.mark.parametrize("origin", [*ORIGINS, None])
 def test_it_says_where_promises_are_made(origin):
-    made = policy_files("mine", origin, SOURCES[origin])["mine.c"]
-    (comment,) = re.findall(r"/\*((?:(?!\*/).)*)\*/\nMODULE_(?:INFO|DESCRIPTION)", made, re.S)
+    made = policy_files("mine", origin, SOURCES.get(origin, SMALLEST))["mine.c"]
+    (comment,) = re.findall(r"/\*((?:(?!\*/).)*)\*/\n(?=MODULE_INFO|$)", made, re.S)
     assert "saakm check --list" in comment and "MODULE_INFO(saakm_promises" in made
 
 
 def test_continuation_lines_stay_aligned():
-    made = policy_files("a_longer_name", "vtime", SOURCES["vtime"])["a_longer_name.c"]
+    made = policy_files("a_longer_name", "sample", SAMPLE)["a_longer_name.c"]
     lines = made.expandtabs(8).splitlines()
-    at = next(i for i, line in enumerate(lines) if "a_longer_name_wakeup_preempt(" in line)
+    at = next(i for i, line in enumerate(lines) if "bool a_longer_name_wakeup_preempt(" in line)
     column = lines[at].index("(") + 1
-    for line in lines[at + 1 : at + 3]:
-        assert len(line) - len(line.lstrip()) == column
+    assert lines[at + 1] == " " * column + "struct task_struct *woken)"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +100,7 @@ def test_continuation_lines_stay_aligned():
         ("eevdf", "own scheduler"),
         ("while", "word of C"),
         ("sched", "functions called sched_"),
-        ("curr", "for something else"),
+        ("woken", "for something else"),
         ("lib", "SaaKM's own"),
         ("lock", "SaaKM's own"),
         ("wrong", "SaaKM's own"),
@@ -102,12 +114,14 @@ def test_continuation_lines_stay_aligned():
     ],
 )
 def test_names_that_cannot_be_fail(name, why):
-    assert why in fault_in_name(name, SOURCES["vtime"])
+    assert why in fault_in_name(name, SAMPLE)
 
 
 def test_good_names():
     assert not any(
-        fault_in_name(n, s) for n in ("mine", "x" * 31, "lottery2") for s in SOURCES.values()
+        fault_in_name(n, s)
+        for n in ("mine", "x" * 31, "lottery2")
+        for s in (*SOURCES.values(), SMALLEST)
     )
 
 

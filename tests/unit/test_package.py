@@ -71,6 +71,7 @@ def test_policies_are_dkms_sources(tmp_path):
     assert fields(rr)["Package"] == "saakm-policy-rr"
     assert fields(rr)["Version"] == version()
     assert "dkms" in fields(rr)["Depends"]
+    assert re.fullmatch(r"scheduling policy rr: \w.*\w", fields(rr)["Description"])
     files = contents(rr)
     source = f"/usr/src/saakm-policy-rr-{version()}"
     for name in ("rr.c", "Kbuild"):

@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(last_error(&fake.host, Refused::Policy), None);
         fake.write(LAST_ERROR, "\n");
         assert_eq!(last_error(&fake.host, Refused::Policy), None);
-        let sentence = "load fifo: the routine schedule is missing";
+        let sentence = "load fifo: schedule is missing, for queue is SAAKM_RQ_NONE";
         fake.write(LAST_ERROR, format!("{sentence}\n"));
         let found = last_error(&fake.host, Refused::Policy);
         assert_eq!(found.as_deref(), Some(sentence));

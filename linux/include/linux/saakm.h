@@ -1,39 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SaaKM: Schedulers as Kernel Modules. The API of a policy author: together
- * with <linux/module.h> the only header that a policy includes.
+ * SaaKM: Schedulers as Kernel Modules. The API of a policy author, second
+ * edition, and the only header that a policy includes.
  *
- * A policy answers events about threads and cores. It holds no locks, never
- * touches the runqueues of the kernel, and moves a thread only by
- * change_state(). Contexts, by the letter in each handler's description:
+ * A policy is one SAAKM_POLICY(): attributes and handlers. Without any it is a
+ * FIFO: the class keeps a queue for each core, core->rq, starts and wakes threads
+ * on idle cores, and elects whoever waits longest. An attribute changes what the
+ * class does; a handler that is given decides alone.
+ *
+ * Handlers answer events about threads and cores. They hold no locks, never touch
+ * the runqueues of the kernel, and move a thread only by change_state(). The letter
+ * in a handler's or function's description is its context:
  *
  *   [P] p->pi_lock held, interrupts off. No side effects, may not sleep. The
  *       answer is a wish: the thread may have been bound elsewhere meanwhile.
  *   [R] lock of the runqueue of core->id held, interrupts off, may not sleep.
  *       May run on another CPU: use core->id, never smp_processor_id().
- *   [B] no runqueue lock, preemption off, may not sleep. The only place where
- *       saakm_move_task() and saakm_steal() may be called. Interrupts are off in
- *       newly_idle, and must stay so, and on in balancing_select.
+ *   [B] no runqueue lock, preemption off, may not sleep: here threads may be moved
+ *       between cores. Interrupts are off in newly_idle, and must stay so.
  *   [S] process context, may sleep.
  *
- * What stands between "private:" and "public:", in a struct or in a header, is
- * the class's own: policies do not use it. Everything else is described in
- * kernel-doc.
- *
- * Overview and life of a thread: Documentation/scheduler/saakm.rst
+ * What stands between "private:" and "public:" is the class's own. Overview:
+ * Documentation/scheduler/saakm.rst. Every event in one policy: docs/examples/events.
  */
 #ifndef _LINUX_SAAKM_H
 #define _LINUX_SAAKM_H
 
-#include <linux/cpumask.h>
-#include <linux/llist.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
-#include <linux/saakm_runqueue.h>
+#include <linux/saakm_private.h>
 #include <linux/saakm_types.h>
-#include <linux/sched.h>
 #include <linux/seq_buf.h>
-#include <linux/workqueue.h>
 #include <uapi/linux/sched/types.h>
 
 /* Whoever includes the API may use its symbols. */
@@ -42,399 +38,341 @@ MODULE_IMPORT_NS(SAAKM);
 #endif
 
 /**
- * struct core_event - one core, as one policy sees it
- * @id: number of the CPU
- * @curr: in &saakm_module_routines.schedule only: the thread of this policy
- *	that has the CPU and could go on, or NULL. It is in no runqueue.
- * @nr_runnable: threads of this policy that are READY or RUNNING here
- *
- * To read only. What the class relies on it keeps for itself.
+ * SAAKM_EDITION - of this API: a module that was built for another one is refused
  */
-struct core_event {
-	int			id;
-	struct task_struct	*curr;
-	unsigned int		nr_runnable;
+#define SAAKM_EDITION	2
+
+/**
+ * enum saakm_rq_type - how a queue keeps its threads
+ * @SAAKM_RQ_FIFO: in order of arrival; O(1)
+ * @SAAKM_RQ_LIST: by the order function, insertion O(n) from the tail
+ * @SAAKM_RQ_RBTREE: by the order function, insertion O(log n), at the head O(1)
+ * @SAAKM_RQ_NONE: for &saakm_policy.queue only: the policy has queues of its own
+ */
+enum saakm_rq_type {
+	SAAKM_RQ_FIFO,
+	SAAKM_RQ_LIST,
+	SAAKM_RQ_RBTREE,
+	SAAKM_RQ_NONE,
 };
 
 /**
- * struct saakm_module_routines - the events that a policy answers
+ * typedef saakm_order_fn - which of two threads goes first
+ * @a: a thread of the policy
+ * @b: another one
  *
- * @schedule, @new_place and @unblock_place are mandatory; a policy without them
- * is refused by saakm_add_policy(), which says in
- * /sys/kernel/saakm/last_error what is missing. A handler must return within
- * microseconds: it delays every thread of the core.
+ * May only depend on what does not change while a thread is queued (nice value and
+ * parameter may: the class sorts anew), or else the queue is not sorted.
+ *
+ * Context: [R] of the queue's CPU; calls nothing of the class.
+ * Return: negative if @a goes before @b, positive if after, zero for their order
+ * of arrival. For times: saakm_compare().
  */
-struct saakm_module_routines {
+typedef int (*saakm_order_fn)(const struct task_struct *a, const struct task_struct *b);
+
+#include <linux/saakm_runqueue.h>
+
+/**
+ * struct core_event - one core, as one policy sees it
+ * @id: number of the CPU
+ * @nr_runnable: threads of this policy that are READY or RUNNING here
+ * @curr: in @schedule only: the thread of this policy that has the CPU and could
+ *	go on, or NULL. It is in no queue.
+ * @policy: the policy
+ * @data: &saakm_policy.core_size bytes for its own use, zeroed at load; or NULL
+ * @rq: the queue that the class keeps, of type &saakm_policy.queue
+ *
+ * To read only, @data apart. What the class relies on it keeps for itself.
+ */
+struct core_event {
+	int			id;
+	unsigned int		nr_runnable;
+	struct task_struct	*curr;
+	struct saakm_policy	*policy;
+	void			*data;
+	struct saakm_rq		rq;
+};
+
+/**
+ * struct saakm_policy - a scheduler: what SAAKM_POLICY() is given
+ * @name: what users select it by; unique
+ * @owner: THIS_MODULE
+ * @queue: type of core->rq, the class's queue for each core; default: FIFO. Who
+ *	has queues of its own says %SAAKM_RQ_NONE, and gives place and schedule
+ * @order: order of that queue; needed for LIST and RBTREE, not for FIFO
+ * @yield_to_any: who yields makes way for the first of an ordered queue in any case
+ * @slice_us: time slice; 0: none. A thread that has had the CPU for so long makes way
+ *	to others of the policy here, unless the order puts them after it. It ends by a
+ *	timer if it is shorter than a tick (5 us at the least), else at the tick that
+ *	follows. Users change it by the module's parameter
+ * @task_size: bytes of data per thread, event->data, allocated and freed by the
+ *	class; two pages at the most; 0: none
+ * @core_size: bytes of data per core, core->data; 32 KiB at the most
+ * @balance_interval_ms: between two @balancing_select of a core; 0: never
+ * @priority: policies are asked in falling priority, then in order of loading
+ * @flags: enum saakm_policy_flags
+ * @timeout_ms: a thread that is READY for longer without running is a stall,
+ *	time apart in which others held every CPU that it may use; 0: 30 s
+ * @reaction: what happens when it is at fault
+ * @replaces: name of the policy whose threads it takes when it is loaded, or NULL
+ * @data: for the policy's own use
+ * @id: what sched_attr.sched_saakm_policy selects; set by saakm_add_policy()
+ * @routines: the handlers that follow, by one name
+ *
+ * All but @data and @slice_us is read when the policy is loaded; changes
+ * afterwards change nothing. A handler must return within microseconds: it delays
+ * every thread of the core. Unless they are named otherwise, event is about the
+ * thread, and core is the core that it is on.
+ */
+struct saakm_policy {
+	char			name[SAAKM_NAME_LEN];
+	struct module		*owner;
+	enum saakm_rq_type	queue;
+	saakm_order_fn		order;
+	bool			yield_to_any;
+	unsigned int		slice_us;
+	unsigned int		task_size;
+	unsigned int		core_size;
+	unsigned int		balance_interval_ms;
+	int			priority;
+	unsigned int		flags;
+	unsigned int		timeout_ms;
+	enum saakm_reaction	reaction;
+	const char		*replaces;
+	void			*data;
+	u32			id;
+
+	struct_group_tagged(saakm_module_routines, routines, /* events: */
+	/**
+	 * @prepare: Where shall a thread run that is new, or wakes? [P]
+	 *
+	 * For the two events of which it is the end of the name, where they have no
+	 * handler of their own. Default: saakm_idle_prepare().
+	 */
+	int (*prepare)(struct process_event *event);
 	/**
 	 * @new_prepare: Where shall a new thread run? [P]
 	 *
 	 * Called at fork and when a sleeping thread that has joined wakes for
-	 * the first time. Skipped when the thread may use one CPU only.
-	 * Returns a CPU that the thread may use and that is online, see
-	 * saakm_usable_cpu(), or event->prev_cpu, whatever that is. Any other
-	 * is a fault. Default: event->prev_cpu.
+	 * the first time; not for threads that may use one CPU only. Returns a
+	 * CPU that is online and that the thread may use, see saakm_usable_cpu(),
+	 * or event->prev_cpu, whatever that is. Any other is a fault. Default: @prepare.
 	 */
-	int (*new_prepare)(struct saakm_policy *policy,
-			   struct process_event *event);
-
-	/**
-	 * @new_place: Insert a new thread. [R]
-	 *
-	 * Must call change_state(task, SAAKM_READY, core->id, queue), with a
-	 * queue of this core. Mandatory. To return without is a fault: by
-	 * default the policy is ejected (see &enum saakm_reaction), and the
-	 * class runs the thread from a FIFO of its own.
-	 */
-	void (*new_place)(struct saakm_policy *policy,
-			  struct process_event *event, struct core_event *core);
-
-	/** @new_end: The new thread is placed. [R] Default: nothing. */
-	void (*new_end)(struct saakm_policy *policy,
-			struct process_event *event, struct core_event *core);
-
+	int (*new_prepare)(struct process_event *event);
 	/**
 	 * @unblock_prepare: Where shall a waking thread run? [P]
 	 *
 	 * Also called for a RUNNING thread in execve(), with SAAKM_EV_EXEC.
-	 * Otherwise as @new_prepare.
+	 * Otherwise as @new_prepare. Default: @prepare.
 	 */
-	int (*unblock_prepare)(struct saakm_policy *policy,
-			       struct process_event *event);
-
+	int (*unblock_prepare)(struct process_event *event);
 	/**
-	 * @unblock_place: Insert a thread that woke. [R]
+	 * @place: A thread is new here, or woke: set its key, queue it. [R]
 	 *
-	 * Also called when a thread lands on another CPU (SAAKM_EV_OUSTED),
-	 * when one comes back from a priority inheritance boost, and, unless
-	 * @requeue is given, when one leaves the CPU but stays runnable.
-	 * Obligations as in @new_place. Mandatory.
+	 * For @new_place and @unblock_place, where they are not given. It may call
+	 * change_state(task, SAAKM_READY, core->id, queue), with a queue of this
+	 * core. Otherwise the class inserts the thread in core->rq on return; with
+	 * %SAAKM_RQ_NONE to return without it is a fault. Default: core->rq.
 	 */
-	void (*unblock_place)(struct saakm_policy *policy,
-			      struct process_event *event,
-			      struct core_event *core);
-
+	void (*place)(struct process_event *event, struct core_event *core);
+	/** @new_place: The same for a new thread alone. [R] Default: @place. */
+	void (*new_place)(struct process_event *event, struct core_event *core);
+	/**
+	 * @unblock_place: The same for a thread that woke. [R]
+	 *
+	 * Called as well for one that lands on another CPU (SAAKM_EV_OUSTED), or comes back from a
+	 * priority inheritance boost. Default: @place.
+	 */
+	void (*unblock_place)(struct process_event *event, struct core_event *core);
+	/** @new_end: The new thread is placed. [R] Default: nothing. */
+	void (*new_end)(struct process_event *event, struct core_event *core);
 	/** @unblock_end: The woken thread is placed. [R] Default: nothing. */
-	void (*unblock_end)(struct saakm_policy *policy,
-			    struct process_event *event,
-			    struct core_event *core);
-
+	void (*unblock_end)(struct process_event *event, struct core_event *core);
 	/**
 	 * @requeue: A RUNNING thread leaves the CPU and stays runnable. [R]
 	 *
 	 * It was preempted, yielded (SAAKM_EV_YIELD), or its time was up
-	 * (SAAKM_EV_TICK). Its run time is up to date. Obligations as in
-	 * @new_place. Default: @unblock_place.
+	 * (SAAKM_EV_TICK). Obligations as in @place. Default: it goes to core->rq;
+	 * with %SAAKM_RQ_NONE @unblock_place is called.
 	 */
-	void (*requeue)(struct saakm_policy *policy,
-			struct process_event *event, struct core_event *core);
-
+	void (*requeue)(struct process_event *event, struct core_event *core);
 	/**
 	 * @block: A thread stops being runnable. [R]
 	 *
 	 * It sleeps, is boosted into a real-time class, or is taken to another
 	 * CPU (SAAKM_EV_OUSTED). May call change_state(task, SAAKM_BLOCKED,
-	 * core->id, NULL); otherwise the class does so on return. Default:
-	 * nothing more.
+	 * core->id, NULL); otherwise the class does so on return. Default: nothing.
 	 */
-	void (*block)(struct saakm_policy *policy, struct process_event *event,
-		      struct core_event *core);
-
+	void (*block)(struct process_event *event, struct core_event *core);
 	/**
 	 * @yield: The running thread called sched_yield(). [R]
 	 *
-	 * The class has marked it: saakm_curr() no longer returns it, so other
-	 * threads get their turn. Default: nothing more.
+	 * saakm_curr() no longer returns it, so that others get their turn.
+	 * Default: nothing more.
 	 */
-	void (*yield)(struct saakm_policy *policy, struct process_event *event,
-		      struct core_event *core);
-
+	void (*yield)(struct process_event *event, struct core_event *core);
 	/**
 	 * @tick: Timer tick while a thread of this policy is RUNNING. [R]
 	 *
-	 * Its run time is up to date. To take the CPU from it call
-	 * change_state(task, SAAKM_READY_TICK, core->id, NULL); @schedule
-	 * follows. Possibly called on another CPU (nohz_full). Default: the
-	 * thread runs until it blocks.
+	 * To take the CPU from it: change_state(task, SAAKM_READY_TICK, core->id,
+	 * NULL). Possibly called on another CPU (nohz_full). Slices end without it,
+	 * too. Default: in an ordered queue the first takes the CPU if it goes before.
 	 */
-	void (*tick)(struct saakm_policy *policy, struct process_event *event,
-		     struct core_event *core);
-
+	void (*tick)(struct process_event *event, struct core_event *core);
+	/**
+	 * @used: @used_ns of CPU time have been charged to the RUNNING thread. [R]
+	 *
+	 * Before every event that could depend on it: place, requeue, block, yield, tick,
+	 * wakeup_preempt, schedule. So a policy keeps no accounts. Default: nothing.
+	 */
+	void (*used)(struct process_event *event, struct core_event *core, u64 used_ns);
 	/**
 	 * @running: An elected thread gets the CPU. [R] Default: nothing.
 	 *
 	 * Also called for threads that core scheduling elected.
 	 */
-	void (*running)(struct saakm_policy *policy,
-			struct process_event *event, struct core_event *core);
-
+	void (*running)(struct process_event *event, struct core_event *core);
 	/**
 	 * @attr_changed: A thread's nice value, parameter, affinity or cgroup
 	 * has changed, or merely might have. [R]
 	 *
-	 * Its place in an ordered runqueue has been renewed already. Not a
-	 * block or unblock: it has not slept. Default: nothing.
+	 * Its place in an ordered queue has been renewed already. It has not slept.
+	 * Default: in an ordered queue, an election if another goes first now.
 	 */
-	void (*attr_changed)(struct saakm_policy *policy,
-			     struct process_event *event,
-			     struct core_event *core);
-
-	/**
-	 * @terminate: A thread dies or leaves the policy. [R]
-	 *
-	 * The last event about it; exactly one for each thread that got a
-	 * ``*_place``. The thread is in no runqueue any more. Default: nothing.
-	 */
-	void (*terminate)(struct saakm_policy *policy,
-			  struct process_event *event, struct core_event *core);
-
+	void (*attr_changed)(struct process_event *event, struct core_event *core);
 	/**
 	 * @moved: A READY thread is taken from core @from to core @core. [R] of both
 	 *
-	 * By saakm_move_task() or saakm_steal(). It is in no runqueue, and is
-	 * inserted in the one of @core that they name as soon as this returns:
-	 * the place to re-base a key that is relative to its core. Must not
-	 * call change_state(). Default: nothing.
+	 * It is in no queue, and is inserted in the one where it is wanted on return:
+	 * the place to re-base a key that is relative to its core. Must not call
+	 * change_state(). Default: nothing.
 	 */
-	void (*moved)(struct saakm_policy *policy, struct process_event *event,
-		      struct core_event *from, struct core_event *core);
-
+	void (*moved)(struct process_event *event, struct core_event *from,
+		      struct core_event *core);
+	/**
+	 * @terminate: A thread dies or leaves the policy. [R]
+	 *
+	 * The last event about it; exactly one for each thread that was placed. It
+	 * is in no queue any more. Default: nothing.
+	 */
+	void (*terminate)(struct process_event *event, struct core_event *core);
 	/**
 	 * @wakeup_preempt: Shall @woken take the CPU from @running? [R]
 	 *
-	 * Both belong to this policy and @woken is READY here. True asks for
-	 * an election. Default: no. Between two policies the one that comes
-	 * first in /proc/saakm/policies preempts. The flags of how @woken came
-	 * are still there: saakm_task_flags() (SAAKM_EV_SYNC, FORK, CHOICE).
+	 * Both belong to this policy and @woken is READY here; of two policies the
+	 * first in /proc/saakm/policies preempts. saakm_task_flags() says how @woken
+	 * came. Ready-made: saakm_preempt_by_order(). Default: no.
 	 */
-	bool (*wakeup_preempt)(struct saakm_policy *policy,
-			       struct task_struct *running,
-			       struct task_struct *woken);
-
+	bool (*wakeup_preempt)(struct task_struct *running, struct task_struct *woken);
 	/**
 	 * @schedule: Elect a thread for this core. [R]
 	 *
-	 * Return a thread of this policy that is READY on this core, or
-	 * core->curr to let it go on, or NULL for none (the class then keeps
-	 * core->curr before it asks the next policy). Must change nothing: the
-	 * kernel's scheduler may call it several times, and may run something
-	 * else. Mandatory. To return anything else is a fault, and the class
-	 * elects in its place.
+	 * Returns a thread of this policy that is READY here, or core->curr to
+	 * let it go on, or NULL for none (the class then keeps core->curr before it
+	 * asks the next policy); anything else is a fault. Must change nothing: the
+	 * kernel may call it several times, and may run something else. Default: the
+	 * first of core->rq, unless the running thread goes on. That one does while
+	 * it neither yielded nor used up its slice; in an ordered queue, while none
+	 * goes before it or, if it has yielded or used up its slice, beside it.
 	 */
-	struct task_struct *(*schedule)(struct saakm_policy *policy,
-					struct core_event *core);
-
+	struct task_struct *(*schedule)(struct core_event *core);
 	/**
 	 * @newly_idle: The core found nothing to run. [B], interrupts off
 	 *
-	 * The chance to pull threads: saakm_steal(). Called on the core itself,
-	 * once the policy has had a thread. Default: nothing. Who enables
-	 * interrupts is ejected: a wakeup of the thread that leaves would be lost.
+	 * The chance to pull threads, on the core itself. Who enables interrupts is
+	 * ejected: the leaving thread's wakeup would be lost. Ready-made:
+	 * saakm_pull_idle(). Default: nothing.
 	 */
-	void (*newly_idle)(struct saakm_policy *policy,
-			   struct core_event *core);
-
+	void (*newly_idle)(struct core_event *core);
 	/** @enter_idle: The core goes idle. [R] Default: nothing. */
-	void (*enter_idle)(struct saakm_policy *policy,
-			   struct core_event *core);
-
+	void (*enter_idle)(struct core_event *core);
 	/** @exit_idle: The core leaves idle. [R] Default: nothing. */
-	void (*exit_idle)(struct saakm_policy *policy, struct core_event *core);
-
+	void (*exit_idle)(struct core_event *core);
 	/**
 	 * @balancing_select: Time to balance @core. [B]
 	 *
-	 * Called every &saakm_policy.balance_interval_ms in softirq context,
-	 * on the core itself while it has a tick. For cores that idle without
-	 * one it is called on the CPU that the fair class chose for NOHZ idle
-	 * balancing, and only when that class balances: while two threads
-	 * compete for a CPU, or two CPUs are busy. The interval of that
-	 * balancing doubles, up to a second, while only pinned threads are
-	 * found. Not before the policy has had a thread. Default: nothing.
+	 * Every @balance_interval_ms in softirq context, on the core itself while it
+	 * has a tick. For cores that idle without one, on a CPU of the fair class's
+	 * choice when that class balances: while two threads compete for a CPU or two
+	 * CPUs are busy, and ever later, up to a second, if only pinned threads are
+	 * found. Ready-made: saakm_pull_busier(). Default: nothing.
 	 */
-	void (*balancing_select)(struct saakm_policy *policy,
-				 struct core_event *core);
-
+	void (*balancing_select)(struct core_event *core);
 	/** @core_entry: The core has come online, and is active. [R] Default: nothing. */
-	void (*core_entry)(struct saakm_policy *policy,
-			   struct core_event *core);
-
+	void (*core_entry)(struct core_event *core);
 	/**
 	 * @core_exit: The core is about to go offline. [R]
 	 *
-	 * Its threads are ousted one by one afterwards, whether the policy
-	 * elects them or not. If that fails, core_entry follows. Default:
-	 * nothing.
+	 * Its threads are ousted one by one afterwards, whether the policy elects
+	 * them or not. If that fails, core_entry follows. Default: nothing.
 	 */
-	void (*core_exit)(struct saakm_policy *policy, struct core_event *core);
-
+	void (*core_exit)(struct core_event *core);
 	/**
 	 * @init: Set up the policy. [S]
 	 *
-	 * Called by saakm_add_policy() before any other handler, with the
-	 * cores numbered. Initialise the runqueues here: they belong to the
-	 * policy whose init it is. An error (-errno) is passed on to the loader;
-	 * a policy that ejects itself here is refused, too. Other policies
-	 * cannot be loaded meanwhile. Must not add or remove policies.
-	 * Default: nothing.
+	 * Before any other handler; core->rq and core->data are there. An error
+	 * (-errno) is passed on to the loader. Other policies cannot be loaded
+	 * meanwhile. Must not add or remove policies. Default: nothing.
 	 */
 	int (*init)(struct saakm_policy *policy);
-
 	/**
 	 * @free_metadata: Undo @init. [S]
 	 *
-	 * Called by saakm_remove_policy() when no thread and no handler is
-	 * left. Default: nothing.
+	 * When no thread and no handler is left. Default: nothing.
 	 */
 	void (*free_metadata)(struct saakm_policy *policy);
-
 	/**
 	 * @checkparam_attr: May a thread join with, or change to, @attr? [S]
 	 *
-	 * Return 0 or a negative errno, which sched_setattr(2) returns.
-	 * Default: any sched_saakm_param is accepted.
+	 * Returns 0 or what sched_setattr(2) shall return, -errno. Default: yes.
 	 */
-	int (*checkparam_attr)(struct saakm_policy *policy,
-			       const struct sched_attr *attr);
-
+	int (*checkparam_attr)(struct saakm_policy *policy, const struct sched_attr *attr);
 	/**
 	 * @setparam_attr: Use @attr. [R]
 	 *
-	 * After a successful @checkparam_attr; when a thread joins, before its
-	 * first @new_place. A forked thread has its parent's
-	 * saakm_task_param() and no call. Default: nothing.
+	 * After @checkparam_attr; when a thread joins, before its first placement.
+	 * A forked thread has its parent's saakm_task_param() and no call.
+	 * Default: nothing.
 	 */
-	void (*setparam_attr)(struct saakm_policy *policy,
-			      struct process_event *event,
-			      const struct sched_attr *attr);
-
+	void (*setparam_attr)(struct process_event *event, const struct sched_attr *attr);
 	/**
 	 * @getparam_attr: Fill in @attr for sched_getattr(2). [R]
 	 *
 	 * Nice value, id and parameter are there already. Default: nothing.
 	 */
-	void (*getparam_attr)(struct saakm_policy *policy,
-			      struct process_event *event,
-			      struct sched_attr *attr);
-
+	void (*getparam_attr)(struct process_event *event, struct sched_attr *attr);
 	/**
 	 * @migrate_from: Shall this policy replace @old? [S]
 	 *
-	 * Called after @init when it is loaded with ``replaces=``. Nothing has
-	 * changed yet: an error (-errno) is passed on to the loader, and @old
-	 * goes on. Default: yes.
+	 * After @init when it is loaded with ``replaces=``. An error (-errno) is
+	 * passed on to the loader, and nothing has changed. Default: yes.
 	 */
 	int (*migrate_from)(struct saakm_policy *policy, struct saakm_policy *old);
-
 	/**
 	 * @take_over: A thread comes from the replaced policy. [R]
 	 *
-	 * @old_data is what that policy knew about the thread, its
-	 * &process_event.data, or NULL. It has had its terminate; @new_place
-	 * follows when, or as soon as, the thread is runnable. Default:
-	 * nothing.
+	 * @old_data is what that policy knew about the thread, or NULL. A placement
+	 * follows when, or as soon as, it is runnable. Default: nothing.
 	 */
-	void (*take_over)(struct saakm_policy *policy, struct process_event *event,
-			  const void *old_data);
-
+	void (*take_over)(struct process_event *event, const void *old_data);
 	/**
 	 * @cgroup_weight: The cpu.weight of a cgroup, and whenever it changes. [S]
 	 *
-	 * @cgroup is its id (that of task_dfl_cgroup() of its threads), @weight
-	 * from 1 to 10000. Called for cgroups whose cpu.saakm.policy, own or
-	 * inherited, is this policy, before their threads come. One that is
+	 * @cgroup is its id, @weight from 1 to 10000. For cgroups whose
+	 * cpu.saakm.policy is this policy, before their threads come; one that is
 	 * made later has 100 until this says otherwise. A policy that replaces
-	 * another is not told again: it takes the weights over in migrate_from.
-	 * Default: nothing.
+	 * another is not told again. Default: nothing.
 	 */
 	void (*cgroup_weight)(struct saakm_policy *policy, u64 cgroup, unsigned int weight);
-
 	/**
 	 * @dump: Say how things stand, for a human. [S]
 	 *
-	 * For ``saakmctl dump``, beside other handlers; and once after the
-	 * policy has been ejected and its threads have gone to fair: their
-	 * data (&process_event.data) are still there, struct task_struct may
-	 * not be. 16 KiB are kept. As long as it does not return the module
-	 * cannot be unloaded. Default: nothing.
+	 * For ``saakmctl dump``, and once after an ejection: the threads' data are
+	 * still there then, struct task_struct may not be. 16 KiB are kept. Default: nothing.
 	 */
 	void (*dump)(struct saakm_policy *policy, struct seq_buf *text);
-};
 
-/**
- * enum saakm_reaction - what happens to a policy that is at fault
- * @SAAKM_REACT_DEFAULT: as /sys/kernel/saakm/on_violation says
- * @SAAKM_REACT_WARN: it is reported, once for each kind and thread state
- * @SAAKM_REACT_EJECT: it is reported, and loses its threads to the fair class
- * @SAAKM_REACT_PANIC: the kernel panics
- */
-enum saakm_reaction {
-	SAAKM_REACT_DEFAULT,
-	SAAKM_REACT_WARN,
-	SAAKM_REACT_EJECT,
-	SAAKM_REACT_PANIC,
-};
-
-/* private: of struct saakm_policy: the end of a policy, see eject.c */
-struct saakm_exit {
-	atomic_t		claimed;
-	enum saakm_exit_kind	kind;
-	bool			queued;		/* work; under saakm_mutex */
-	bool			done;		/* its threads have left */
-	u8			handler;
-	int			cpu;
-	pid_t			pid;
-	char			comm[TASK_COMM_LEN];
-	u64			time_ns;	/* of the kernel log */
-	char			reason[256];
-	char			*dump;		/* JSON */
-	struct llist_head	data;		/* of its threads, until it is dumped */
-	struct work_struct	work;		/* the rest, in process context */
-};
-
-/* public: */
-
-/**
- * enum saakm_policy_flags - properties of a policy
- * @SAAKM_POLICY_PRIVILEGED: joining it takes CAP_SYS_NICE
- */
-enum saakm_policy_flags {
-	SAAKM_POLICY_PRIVILEGED = 1 << 0,
-};
-
-/**
- * struct saakm_policy - one loaded scheduler
- * @name: what users select it by; unique
- * @routines: its handlers
- * @owner: THIS_MODULE
- * @data: for the policy's own use
- * @task_size: bytes of data per thread, allocated and freed by the class; two
- *	pages at the most; 0: none
- * @balance_interval_ms: between two @balancing_select of a core; 0: never
- * @priority: policies are asked in falling priority, then in order of loading
- * @flags: enum saakm_policy_flags
- * @timeout_ms: a thread that is READY for longer without running is a stall,
- *	time apart in which others held every CPU that it may use; 0: 30 s;
- *	%SAAKM_NO_TIMEOUT: the watchdog leaves the policy alone
- * @reaction: what happens when it is at fault
- * @replaces: name of the policy whose threads it takes when it is loaded, or NULL
- * @id: what sched_attr.sched_saakm_policy selects; set by saakm_add_policy()
- *
- * All but @data is read when the policy is loaded; changes afterwards change
- * nothing. The struct must outlive the policy: static, or from kmalloc().
- */
-struct saakm_policy {
-	char					name[SAAKM_NAME_LEN];
-	const struct saakm_module_routines	*routines;
-	struct module				*owner;
-	void					*data;
-	unsigned int				task_size;
-	unsigned int				balance_interval_ms;
-	int					priority;
-	unsigned int				flags;
-	unsigned int				timeout_ms;
-	enum saakm_reaction			reaction;
-	const char				*replaces;
-	u32					id;
+	);
 	/* private: */
 	const struct saakm_module_routines *ops; /* own->routines, or the class's */
 	struct saakm_own	*own;		/* what the class relies on */
@@ -445,7 +383,7 @@ struct saakm_policy {
 	atomic_t		users;		/* who may not be left without it */
 	bool			dying;		/* nobody joins any more */
 	struct task_struct	*remover;	/* who takes it down */
-	bool			used;		/* has had a thread: class.c */
+	bool			used_once;	/* has had a thread: policy.c */
 	struct saakm_policy	*successor;	/* has replaced it */
 	unsigned int		nr_threads;	/* by threads_lock */
 	unsigned long		nr_new;		/* by threads_lock */
@@ -455,182 +393,27 @@ struct saakm_policy {
 };
 
 /**
- * SAAKM_NO_TIMEOUT - the watchdog leaves the policy alone
+ * SAAKM_POLICY() - a module that holds one policy
+ * @_name: of the policy, and of the variable, a struct saakm_policy
  *
- * Value of &saakm_policy.timeout_ms, for policies in which a thread may wait for
- * ever without being forgotten. Nobody notices then if one is.
+ * Attributes and handlers of &struct saakm_policy follow, as in an initialiser. At
+ * file scope, once in a module: defines its init and exit, its licence, and the
+ * parameters of module_saakm_policy().
  */
-#define SAAKM_NO_TIMEOUT	UINT_MAX
-
-/**
- * saakm_add_policy() - register a policy
- * @policy: filled in by the caller, zero elsewhere; lives until removed
- *
- * Context: may sleep. Threads may join before it returns.
- * Not from a handler.
- * Return: 0; -EINVAL for missing routines, a name that will not do, or memory
- * that will not last (stack, __init), -EEXIST for a name in use or a policy that
- * is loaded already, -ENOSPC with 64 policies loaded, -EBUSY when the deadline
- * server finds no bandwidth, -E2BIG for more data per thread than two pages,
- * -ESRCH if there is no policy to replace, -ECANCELED if it ejected itself,
- * -EDEADLK from a handler, -ENOMEM, or what @init or @migrate_from returned (for
- * a positive number -EINVAL). The sentence is in
- * /sys/kernel/saakm/last_error.
- */
-int saakm_add_policy(struct saakm_policy *policy);
-
-/**
- * saakm_remove_policy() - move the policy's threads to fair and forget it
- * @policy: a registered policy; otherwise nothing happens
- *
- * Works under any load: a FIFO of the class elects the threads from then on, of
- * the handlers only terminate is called for each, and none of a policy that was
- * ejected. Afterwards no handler is
- * running or will be called. A policy of another module is left alone, and that
- * is reported.
- *
- * Context: may sleep; not from a handler.
- */
-void saakm_remove_policy(struct saakm_policy *policy);
-
-/**
- * saakm_eject() - give up, with a reason
- * @policy: the calling policy; another one is left alone, and that is reported
- * @kind: SAAKM_EXIT_POLICY_ERROR, or what else describes it
- * @p: the thread that it is about, or NULL
- * @fmt: what happened, as for printk, without a newline
- *
- * The class takes over at once: no handler is called any more but @dump and
- * @free_metadata, the threads run on and are moved to the fair class. For states
- * from which the policy knows no way back. Of several calls the first counts.
- *
- * Context: any but NMI.
- */
-__printf(4, 5)
-void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
-		 const struct task_struct *p, const char *fmt, ...);
-
-/**
- * saakm_set_options() - let whoever loads a policy overrule its author
- * @policy: not added yet
- * @replaces: name of the policy whose threads it takes; NULL: as it is
- * @timeout_ms: the watchdog's limit in ms; 0: no watchdog; negative: as it is
- * @on_violation: "default", "warn", "eject" or "panic"; NULL: as it is
- *
- * For modules with a module_init() of their own, before saakm_add_policy();
- * module_saakm_policy() calls it. Sets @replaces, @timeout_ms and @reaction of
- * the policy. Called later, it changes nothing.
- *
- * Context: [S].
- * Return: 0, or -EINVAL for another @on_violation; the sentence is in
- * /sys/kernel/saakm/last_error.
- */
-int saakm_set_options(struct saakm_policy *policy, const char *replaces, int timeout_ms,
-		      const char *on_violation);
-
-/**
- * module_saakm_policy() - a module that does nothing but hold one policy
- * @__policy: a struct saakm_policy
- *
- * Defines module_init() and module_exit(), which add and remove the policy.
- * Whoever loads it may overrule the author by the module's parameters:
- * timeout_ms, with 0 for no watchdog, and on_violation. With replaces=NAME the
- * policy takes over all threads of NAME. At file scope, once in a module. A
- * module that has more to set up calls saakm_add_policy() itself.
- */
-#define module_saakm_policy(__policy)					\
-	static char *__policy##_replaces;				\
-	module_param_named(replaces, __policy##_replaces, charp, 0444);	\
-	static int __policy##_timeout_ms = -1;				\
-	module_param_named(timeout_ms, __policy##_timeout_ms, int, 0444); \
-	static char *__policy##_on_violation;				\
-	module_param_named(on_violation, __policy##_on_violation, charp, 0444); \
-	static int __init __policy##_module_init(void)			\
-	{								\
-		int ret = saakm_set_options(&(__policy), __policy##_replaces, \
-					    __policy##_timeout_ms,	\
-					    __policy##_on_violation);	\
-									\
-		return ret ?: saakm_add_policy(&(__policy));		\
-	}								\
-	static void __exit __policy##_module_exit(void)			\
-	{								\
-		saakm_remove_policy(&(__policy));			\
-	}								\
-	module_init(__policy##_module_init);				\
-	module_exit(__policy##_module_exit)
-
-/**
- * DOC: Promises
- *
- * A policy may say in its module what it promises to its threads::
- *
- *	MODULE_INFO(saakm_promises, "no-starvation, fairness");
- *
- * There are ``work-conservation``, ``no-starvation``, ``fairness`` and
- * ``weights``. ``saakm check`` holds the policy to those that it names, and
- * refuses other words; ``saakm check --list`` says what each means. The kernel
- * does not read them. Default: none.
- */
-
-/**
- * saakm_change_state() - move a thread to another state
- * @task: a thread of the calling policy
- * @next_state: READY from ``*_place`` and requeue; READY_TICK from tick; BLOCKED
- *	from block and TERMINATED from terminate, where the class does it if the
- *	handler has not; all other transitions are the class's
- * @next_cpu: CPU of the event
- * @next_rq: for READY a runqueue of that CPU, otherwise NULL
- *
- * The only way. Links and unlinks the thread; checks transition, CPU, runqueue
- * and that the handler is about the thread. A wrong call leaves the thread where
- * it is and is a fault (SAAKM_EXIT_WRONG_TRANSITION).
- *
- * Context: [R], in a handler that is called about @task.
- * Return: 0, or -EINVAL for a wrong call.
- */
-int saakm_change_state(struct task_struct *task, enum saakm_state next_state,
-		       int next_cpu, struct saakm_rq *next_rq);
-
-/**
- * change_state() - short for saakm_change_state()
- * @task: as there
- * @next_state: as there
- * @next_cpu: as there
- * @next_rq: as there
- *
- * Context: [R], in a handler that is called about @task.
- * Return: as there.
- */
-static inline int change_state(struct task_struct *task,
-			       enum saakm_state next_state, int next_cpu,
-			       struct saakm_rq *next_rq)
-{
-	return saakm_change_state(task, next_state, next_cpu, next_rq);
-}
-
-/* Threads */
-
-/**
- * saakm_task_state() - where the thread stands
- * @task: a thread of the policy
- *
- * Context: any.
- * Return: its state; exact with the lock of its runqueue, as in [R] events about
- * it; elsewhere it may change at any time.
- */
-static inline enum saakm_state saakm_task_state(const struct task_struct *task)
-{
-	return task->saakm.state;
-}
+#define SAAKM_POLICY(_name, ...)					\
+	static struct saakm_policy _name = {				\
+		.name = #_name, .owner = THIS_MODULE, ##__VA_ARGS__	\
+	};								\
+	module_saakm_policy(_name);					\
+	MODULE_DESCRIPTION("SaaKM policy " #_name);			\
+	MODULE_LICENSE("GPL")
 
 /**
  * saakm_task_data() - the policy's own data of a thread
  * @task: a thread of the policy; of another it would be the other's data
  *
  * Context: events about the thread; elsewhere the lock of its runqueue, as for
- * threads in a queue of @core in any [R] handler. The data are freed when the
- * thread leaves the policy.
+ * threads in a queue of @core in any [R] handler.
  * Return: what &process_event.data has in events about it: zeroed when the
  * thread joined; NULL if &saakm_policy.task_size is 0.
  */
@@ -640,114 +423,78 @@ static inline void *saakm_task_data(const struct task_struct *task)
 }
 
 /**
- * saakm_task_param() - what the thread was given for its policy
- * @task: a thread of the policy
- *
- * What it means is for the policy to say: see @checkparam_attr of &struct
- * saakm_module_routines.
- *
- * Context: any; exact with the lock of its runqueue.
- * Return: sched_attr.sched_saakm_param, which children inherit. Default: 0.
- */
-static inline u32 saakm_task_param(const struct task_struct *task)
-{
-	return task->saakm.param;
-}
-
-/**
- * saakm_task_flags() - the circumstances of an event
- * @task: a thread of the policy
- *
- * Context: [R] events about it, @wakeup_preempt among them.
- * Return: &enum saakm_event_flags of the event about the thread, or of how it
- * came here, and bits of the class's own: test for single flags. What is asked
- * in execve() has its flags in &process_event.flags only.
- */
-static inline unsigned int saakm_task_flags(const struct task_struct *task)
-{
-	return task->saakm.event.flags;
-}
-
-/**
- * saakm_task_runtime_ns() - CPU time that the thread has used
- * @task: any thread
- *
- * Note it in @running: the difference is the length of the turn.
+ * saakm_compare() - two times, as an order function returns it
+ * @a: ns, or virtual time; may have wrapped around
+ * @b: likewise
  *
  * Context: any.
- * Return: ns of CPU time, of all classes that the thread has been in; exact in
- * [R] events about it, but for getparam_attr: there as of the last tick.
+ * Return: negative if @a is before @b, positive if after, 0 if equal.
  */
-static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
+static inline int saakm_compare(u64 a, u64 b)
 {
-	return task->se.sum_exec_runtime;
+	return (s64)(a - b) < 0 ? -1 : a != b;
 }
 
 /**
- * saakm_task_weight() - the thread's weight by its nice value
- * @task: any thread
+ * saakm_weighted_ns() - CPU time as virtual time
+ * @task: a thread
+ * @ns: CPU time, as @used of &struct saakm_policy says it
  *
- * Context: any; exact with the lock of its runqueue. @attr_changed tells of a
- * change.
- * Return: as in the fair class: 1024 for nice 0, from 15 for nice 19 to 88761
- * for nice -20, 3 for SCHED_IDLE; never 0.
+ * Context: [R].
+ * Return: @ns at nice 0, less for heavier threads: divided by what the nice value
+ * weighs in the fair class, and by cpu.weight / 100 of each cgroup that @task is in.
  */
-unsigned int saakm_task_weight(const struct task_struct *task);
+u64 saakm_weighted_ns(const struct task_struct *task, u64 ns);
 
 /**
- * saakm_curr() - the running thread, unless it shall make way
- * @core: argument of @schedule
+ * saakm_usable_cpu() - for @prepare: a CPU for a thread that is wanted on @cpu
+ * @task: the thread
+ * @cpu: the CPU that it shall have, if possible
  *
- * ``saakm_curr(core) ?: saakm_rq_first(queue)`` lets a thread run until it
- * blocks, yields, or @tick says enough.
- *
- * Context: @schedule only.
- * Return: core->curr, or NULL if it has yielded or is SAAKM_READY_TICK.
+ * Context: any with preemption off.
+ * Return: @cpu, or the next that the thread may use and that is active; else @cpu.
  */
-static inline struct task_struct *saakm_curr(const struct core_event *core)
-{
-	struct task_struct *curr = core->curr;
-
-	if (!curr || curr->saakm.state == SAAKM_READY_TICK ||
-	    curr->saakm.event.flags & SAAKM_EV_YIELD)
-		return NULL;
-	return curr;
-}
-
-/* Cores */
+int saakm_usable_cpu(const struct task_struct *task, int cpu);
 
 /**
- * saakm_preempt() - ask for an election on the core of the current event
- * @core: argument of the handler; nothing happens if a higher class has it
- *
- * For another core, or without its lock: saakm_kick().
- *
- * Context: [R] of that core.
+ * saakm_idle_prepare() - a @prepare: an idle CPU near the last one, else that
+ * @event: as there
+ * Context: [P].
+ * Return: the CPU.
  */
-void saakm_preempt(struct core_event *core);
-
+int saakm_idle_prepare(struct process_event *event);
 /**
- * saakm_kick() - ask for an election on any core
- * @cpu: the core
- *
- * An idle core that has no thread to elect asks newly_idle. Nothing happens
- * where a higher class runs, or on a CPU that is offline. Of several calls one
- * may serve all.
- *
- * Context: any but NMI.
+ * saakm_prev_cpu() - a @prepare: the thread stays where it was
+ * @event: as there
+ * Context: [P].
+ * Return: that CPU.
  */
-void saakm_kick(int cpu);
-
+int saakm_prev_cpu(struct process_event *event);
 /**
- * saakm_cpu_idle() - does the core have nothing to do?
- * @cpu: the core, one that is possible
- *
- * Context: any. A hint: it may change at any time.
- * Return: true if its idle thread runs, nothing waits, and no hypervisor has
- * taken the CPU away.
+ * saakm_preempt_by_order() - a @wakeup_preempt: by the order of the queue of @woken
+ * @running: as there
+ * @woken: as there
+ * Context: [R].
+ * Return: true if @woken goes first.
  */
-bool saakm_cpu_idle(int cpu);
+bool saakm_preempt_by_order(struct task_struct *running, struct task_struct *woken);
+/**
+ * saakm_pull_idle() - a @newly_idle: one thread of the nearest core->rq that has one
+ * @core: as there
+ * Context: [B]. Looks at 64 cores at the most, at first at those with a free lock.
+ */
+void saakm_pull_idle(struct core_event *core);
+/**
+ * saakm_pull_busier() - a @balancing_select: one, of the nearest core->rq where
+ * more wait than are runnable here
+ * @core: as there
+ * Context: [B].
+ */
+void saakm_pull_busier(struct core_event *core);
 
+#include <linux/saakm_task.h>
+#include <linux/saakm_core.h>
 #include <linux/saakm_topology.h>
+#include <linux/saakm_load.h>
 
 #endif /* _LINUX_SAAKM_H */

@@ -15,34 +15,6 @@
 #include <linux/sched.h>
 
 /**
- * enum saakm_rq_type - how a runqueue keeps its threads
- * @SAAKM_RQ_FIFO: in order of arrival; O(1)
- * @SAAKM_RQ_LIST: by the order function, insertion O(n) from the tail
- * @SAAKM_RQ_RBTREE: by the order function, insertion O(log n)
- */
-enum saakm_rq_type {
-	SAAKM_RQ_FIFO,
-	SAAKM_RQ_LIST,
-	SAAKM_RQ_RBTREE,
-};
-
-/**
- * typedef saakm_order_fn - which of two threads goes first
- * @a: a thread of the policy
- * @b: another one
- *
- * The order may only depend on what does not change while a thread is queued
- * (nice value and parameter may: the class re-sorts). It must be consistent:
- * with an order that changes its mind the queue is not sorted.
- *
- * Context: [R] of the queue's CPU.
- * Return: negative if @a goes before @b, positive if after, zero for their order
- * of arrival.
- */
-typedef int (*saakm_order_fn)(const struct task_struct *a,
-			      const struct task_struct *b);
-
-/**
  * struct saakm_rq - a runqueue of one CPU; a CPU may have several
  * @nr_tasks: threads in it; to read only. Without the lock it is a hint, to be
  *	read by READ_ONCE().
@@ -76,8 +48,10 @@ struct saakm_rq {
  * A queue with threads in it must not be set up again: it forgets them, which is
  * a fault (SAAKM_EXIT_LOST_QUEUE).
  *
+ * core->rq is set up by the class, and is not to be set up again.
+ *
  * Context: any; it takes no lock. Most policies call it in @init of &struct
- * saakm_module_routines.
+ * saakm_policy.
  * Return: 0; -EINVAL for another @type or @cpu, or an @order that is missing or
  * not wanted.
  */
@@ -183,6 +157,7 @@ int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
  * @max: how many at the most
  * @wanted: which ones; NULL: all. It is called with both locks held, so it only
  *	looks at the thread: a call that moves threads would never return.
+ * @arg: for @wanted
  *
  * Threads that may not run on @cpu are passed over; 32 are looked at, as in
  * fair, since two runqueue locks are held. Empty queues cost no lock.
@@ -191,6 +166,18 @@ int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
  * Return: number of threads moved, or -EINVAL or -EDEADLK as above.
  */
 int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
-		unsigned int max, bool (*wanted)(struct task_struct *task));
+		unsigned int max, bool (*wanted)(struct task_struct *task, void *arg), void *arg);
+
+/**
+ * saakm_switch_queue() - a READY thread changes queues on its own CPU
+ * @task: a READY thread of the calling policy
+ * @rq: another queue of that CPU and policy; or its own, to be sorted in anew
+ *
+ * Its wait goes on. For keys that change while threads wait, and for several levels.
+ *
+ * Context: [R] of that CPU, with no walk of either queue under way.
+ * Return: 0, or -EINVAL for any other @task or @rq, which is a fault.
+ */
+int saakm_switch_queue(struct task_struct *task, struct saakm_rq *rq);
 
 #endif /* _LINUX_SAAKM_RUNQUEUE_H */

@@ -63,28 +63,6 @@ DECLARE_PER_CPU(struct topology_level __rcu *, topology_levels);
 	     level; level = level->next)
 
 /**
- * saakm_usable_cpu() - a CPU for a thread that is wanted on @cpu
- * @task: the thread
- * @cpu: the CPU that it shall have, if possible
- *
- * For the answer of @new_prepare and @unblock_prepare.
- *
- * Context: any with preemption off.
- * Return: @cpu, or the next one that the thread may use and that is active; @cpu
- * if there is none.
- */
-static inline int saakm_usable_cpu(const struct task_struct *task, int cpu)
-{
-	int other;
-
-	for_each_cpu_wrap(other, task->cpus_ptr, cpu) {
-		if (cpu_active(other))
-			return other;
-	}
-	return cpu;
-}
-
-/**
  * saakm_idle_for() - could a thread run on a CPU at once?
  * @task: the thread
  * @cpu: the CPU
@@ -117,27 +95,6 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
  * Context: any with preemption off. A hint: it may change at any time.
  * Return: an idle CPU that the thread may use, or -1.
  */
-static inline int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
-{
-	unsigned int probes = SAAKM_IDLE_PROBES - 1;
-	struct topology_level *level, *inner = NULL;
-	int other;
-
-	if (saakm_idle_for(task, cpu))
-		return cpu;
-	guard(rcu)();
-	for_each_topology_level(level, cpu) {
-		for_each_cpu_wrap(other, &level->cores, cpu + 1) {
-			if (inner ? cpumask_test_cpu(other, &inner->cores) : other == cpu)
-				continue;
-			if (saakm_idle_for(task, other))
-				return other;
-			if (!--probes)
-				return -1;
-		}
-		inner = level;
-	}
-	return -1;
-}
+int saakm_idle_cpu_near(const struct task_struct *task, int cpu);
 
 #endif /* _LINUX_SAAKM_TOPOLOGY_H */

@@ -20,6 +20,36 @@ struct seq_file;
 struct task_struct;
 
 /**
+ * enum saakm_reaction - what happens to a policy that is at fault
+ * @SAAKM_REACT_DEFAULT: as /sys/kernel/saakm/on_violation says
+ * @SAAKM_REACT_WARN: it is reported, once for each kind and thread state
+ * @SAAKM_REACT_EJECT: it is reported, and loses its threads to the fair class
+ * @SAAKM_REACT_PANIC: the kernel panics
+ */
+enum saakm_reaction {
+	SAAKM_REACT_DEFAULT,
+	SAAKM_REACT_WARN,
+	SAAKM_REACT_EJECT,
+	SAAKM_REACT_PANIC,
+};
+
+/**
+ * enum saakm_policy_flags - properties of a policy
+ * @SAAKM_POLICY_PRIVILEGED: joining it takes CAP_SYS_NICE
+ */
+enum saakm_policy_flags {
+	SAAKM_POLICY_PRIVILEGED = 1 << 0,
+};
+
+/**
+ * SAAKM_NO_TIMEOUT - &saakm_policy.timeout_ms: the watchdog leaves the policy alone
+ *
+ * For policies in which a thread may wait for ever without being forgotten.
+ * Nobody notices then if one is.
+ */
+#define SAAKM_NO_TIMEOUT	UINT_MAX
+
+/**
  * enum saakm_event_flags - how a thread event came about
  * @SAAKM_EV_CHOICE: the policy's ``*_prepare`` was asked for the CPU; without it,
  *	the thread is bound to where it is
@@ -82,6 +112,9 @@ struct saakm_task {
 		struct rb_node		rb;	/* SAAKM_RQ_RBTREE */
 	} node;
 	struct list_head	rq_node;	/* rq->saakm.threads */
+	u64			slice_end_ns;	/* of CPU time; 0: no end */
+	u64			slice_ns;	/* its own; 0: its policy's */
+	u64			told_ns;	/* CPU time that `used` has been told */
 	struct process_event	event;
 
 	struct saakm_rq		*move_to;	/* saakm_move_task() at work */

@@ -12,7 +12,7 @@ import typer
 from ..base import paths
 from ..base.errors import SaakmError
 from ..builder.policies import own_policies, policies
-from ..dev.scaffold import fault_in_name, policy_files
+from ..dev.scaffold import SMALLEST, fault_in_name, policy_files
 
 _NEXT = """\
 It schedules as it is. What to do next:
@@ -29,15 +29,18 @@ Origin = StrEnum("Origin", ["fifo", "rr", "prio", "vtime"])
 def new(
     name: Annotated[str, typer.Argument(help="Name of the new policy.")],
     origin: Annotated[
-        Origin, typer.Option("--from", help="The policy to start from.")
-    ] = Origin.fifo,
+        Origin | None,
+        typer.Option(
+            "--from", help="The policy to start from; default: none, the class decides everything."
+        ),
+    ] = None,
     directory: Annotated[
         Path | None,
         typer.Option("--dir", help="Its place; default: policies/ in the checkout, else here."),
     ] = None,
 ) -> None:
     """Create a policy that builds and runs, with comments on what you have to decide."""
-    source = (paths.POLICIES / origin / f"{origin}.c").read_text()
+    source = (paths.POLICIES / origin / f"{origin}.c").read_text() if origin else SMALLEST
     where = (directory or _default_directory()).resolve()
     _check(name, where, source)
     target = where / name
@@ -46,7 +49,7 @@ def new(
     except OSError as error:
         raise _cannot_create(target, error) from error
     try:
-        for file, text in policy_files(name, str(origin), source).items():
+        for file, text in policy_files(name, origin, source).items():
             (target / file).write_text(text)
     except OSError as error:
         shutil.rmtree(target, ignore_errors=True)  # or the next try would find it there

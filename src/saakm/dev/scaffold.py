@@ -2,7 +2,8 @@
 """A new policy out of a shipped one: the same code under a new name, with lessons in it.
 
 There is one copy of each policy. What is added here stands before the function
-that answers an event, wherever the policy has it.
+that answers an event, wherever the policy has it, or before the line of
+SAAKM_POLICY() that names a ready-made one.
 """
 
 import re
@@ -14,55 +15,75 @@ from ..builder.modules import OWN_MODULES
 from ..builder.names import fault_in_form
 from ..builder.policies import LIB
 
-# What the author has to decide in each routine.
+# What the author has to decide in each handler, and by each attribute.
 LESSONS = {
+    "prepare": "Where shall a thread run that starts or wakes? Any CPU that it may use; a wish, "
+    "so change nothing here.",
     "new_prepare": "Where shall a thread start? Any CPU that it may use; a wish, so change nothing here.",
     "unblock_prepare": "Where shall a waking thread run? A wish, as in new_prepare.",
-    "new_place": "Which queue of this core, and with what data? A new thread must be queued here.",
-    "unblock_place": "Which queue of this core, and what has the thread earned by sleeping?",
+    "place": "With what key, or in which queue, does a thread wait that starts or wakes? The class "
+    "inserts it in core->rq if you have not queued it.",
+    "new_place": "With what key, or in which queue, does a new thread wait? The class inserts it in "
+    "core->rq if you have not queued it.",
+    "unblock_place": "What has the thread earned by sleeping? As new_place.",
     "requeue": "Where does a thread wait that had the CPU and could go on?",
     "block": "What is to be remembered of a thread that stops being runnable?",
     "tick": "Has the running thread had enough? SAAKM_READY_TICK asks for an election.",
+    "used": "What does CPU time cost the thread? Called before every event that could depend on it.",
     "running": "What is to be noted when an elected thread gets the CPU?",
-    "wakeup_preempt": "Shall the woken thread take the CPU at once? True asks for an election.",
+    "wakeup_preempt": "Shall the woken thread take the CPU at once?",
     "attr_changed": "Does a new nice value or parameter change who should run?",
+    "moved": "What of its data was relative to the core that it leaves?",
     "schedule": "Who runs next: a thread queued on this core, or the current one? Change nothing "
     "here: the core may ask again, and may run another.",
-    "newly_idle": "This core has nothing to run: from which queue may it take a thread?",
-    "balancing_select": "Time to look around: who has too much? See balance_interval_ms.",
-    "init": "Which kind of queue: FIFO, or LIST and RBTREE with an order of your own?",
+    "newly_idle": "Nothing to run here: whose threads may this core take?",
+    "balancing_select": "Time to look around: who has too much?",
+    "init": "What has the policy of its own, beside core->rq, core->data and event->data?",
+    "queue": "Which kind of queue: FIFO, or LIST and RBTREE with an order?",
+    "order": "Who goes first? By what does not change while a thread waits.",
+    "slice_us": "How long may a thread run while others wait? 0: no end.",
 }
 # For functions that answer several events.
 _SHARED: dict[tuple[str, ...], str] = {
-    ("new_prepare", "unblock_prepare"): "Where shall a thread run that starts or wakes? Any CPU "
-    "that it may use; a wish, so change nothing here.",
-    ("new_place", "unblock_place"): "Which queue of this core? Called when a thread starts, wakes, "
-    "or leaves the CPU and could go on. It must be queued here.",
+    ("new_prepare", "unblock_prepare"): LESSONS["prepare"],
+    ("new_place", "unblock_place"): LESSONS["place"],
 }
 _PROMISES = {
     True: "What does saakm check hold it to? saakm check --list says what there is.",
     False: 'To promise it: MODULE_INFO(saakm_promises, "fairness"). saakm check --list',
 }
-_PER_THREAD = "What must be remembered of each thread? The class allocates it, zeroed."
+# What must be remembered: by the end of the struct's name.
+_REMEMBERED = {
+    "task": "What must be remembered of each thread? The class allocates it, zeroed.",
+    "core": "What must be remembered of each core? The class allocates it, zeroed.",
+}
 _HEADER = """\
 // SPDX-License-Identifier: GPL-2.0
 /*
  * {name}: say here who runs, where, and for how long.
  *
- * Made from {origin}. Each routine, its context and its default: <linux/saakm.h>.
+{origin}
  */
 """
+_FROM_POLICY = " * Made from {origin}. Attributes, handlers and their defaults: <linux/saakm.h>."
+_FROM_NOTHING = """\
+ * As it stands the class decides: each core has a queue, core->rq; a thread starts
+ * and wakes on an idle core, if there is one; whoever waits longest is next, and
+ * runs until it blocks or yields. What changes that: <linux/saakm.h>."""
+# Of which saakm new makes a policy that is made from no other.
+SMALLEST = "#include <linux/saakm.h>\n\nSAAKM_POLICY(smallest);\n"
 _README = """\
 # {name}
-Say in three lines who runs, where, and for how long; and what is special about it. Made from
-{origin}.
+Say in three lines who runs, where, and for how long; and what is special about it. {origin}
 
 **Parameters:** {parameters}. **Balancing:** see {name}.c.
 
 **Production ready?** No.
 """
+_PROMISE = r"^MODULE_INFO\(saakm_promises"
 _WIDTH = 80
 _TAB = 8
+_INSIDE = "\t     "  # below the parenthesis of SAAKM_POLICY(
 # Identifiers in the shipped policies that another name would collide with are found in the code.
 _KEYWORDS = """auto break case char const continue default do double else enum extern float for goto
 if inline int long register restrict return short signed sizeof static struct switch typedef union
@@ -95,47 +116,86 @@ def _our_modules() -> list[str]:
     return [path.name for path in (*OWN_MODULES, *paths.GUEST_MODULES.glob("*"))]
 
 
-def policy_files(name: str, origin: str, source: str) -> dict[str, str]:
-    """The files of a new policy by name; `source` is the C file of the policy `origin`."""
-    parameters = ", ".join(f"`{p}`" for p in re.findall(r"module_param\((\w+)", source)) or "none"
+def policy_files(name: str, origin: str | None, source: str = SMALLEST) -> dict[str, str]:
+    """The files of a new policy by name; `source` is the C file of the policy `origin`, if any."""
+    own = [f"`{parameter}`" for parameter in re.findall(r"module_param\((\w+)", source)]
     return {
         f"{name}.c": policy_source(name, origin, source),
         "Kbuild": f"# SPDX-License-Identifier: GPL-2.0\nobj-m := {name}.o\n",
-        "README.md": _README.format(name=name, origin=origin, parameters=parameters),
+        "README.md": _README.format(
+            name=name,
+            origin=f"Made from {origin}." if origin else "Made from the class's defaults.",
+            parameters=", ".join([*own, "those of every policy, `slice_us` among them"]),
+        ),
     }
 
 
-def policy_source(name: str, origin: str, source: str) -> str:
+def policy_source(name: str, origin: str | None, source: str = SMALLEST) -> str:
     body = source[source.index("#include") :]
     body = _teach(body)
-    body = _rename(body, origin, name)
-    body = re.sub(r'(MODULE_DESCRIPTION\(")[^"]*', rf"\g<1>SaaKM: {name}", body)
-    return _HEADER.format(name=name, origin=origin) + body
+    body = _rename(body, origin or "smallest", name)
+    made_from = _FROM_POLICY.format(origin=origin) if origin else _FROM_NOTHING
+    return _HEADER.format(name=name, origin=made_from) + body
 
 
 def _teach(body: str) -> str:
-    """Puts each lesson before the function that its routine names."""
-    routines: dict[str, list[str]] = {}
-    for routine, function in re.findall(r"^\t\.(\w+)\s*= (\w+),$", body, re.M):
-        if routine in LESSONS:
-            routines.setdefault(function, []).append(routine)
-    for function, answers in routines.items():
+    """Puts each lesson before the function that is asked, else before the line that answers."""
+    functions: dict[str, list[str]] = {}
+    ready_made = []
+    for member, answer in members(body).items():
+        if member in LESSONS and re.search(_definition(answer), body, re.M):
+            functions.setdefault(answer, []).append(member)
+        elif member in LESSONS:
+            ready_made.append(member)
+    start, end = _policy_span(body)
+    body = body[:start] + _teach_members(body[start:end], ready_made) + body[end:]
+    for function, answers in functions.items():
         lesson = _SHARED.get(tuple(answers)) or LESSONS[answers[0]]
-        definition = rf"^static [\w *]+\b{function}\("
-        body = re.sub(
-            definition, _comment(lesson).replace("\\", r"\\") + r"\g<0>", body, flags=re.M
-        )
-    promises = re.search(r"^MODULE_INFO\(saakm_promises", body, re.M)
-    at = promises or re.search(r"^MODULE_DESCRIPTION", body, re.M)
-    assert at, "a policy describes itself"
-    body = body[: at.start()] + _comment(_PROMISES[bool(promises)]) + body[at.start() :]
-    return re.sub(r"^struct \w+_task \{", lambda m: _comment(_PER_THREAD) + m[0], body, flags=re.M)
+        body = _put_before(_definition(function), _comment(lesson), body)
+    for what, lesson in _REMEMBERED.items():
+        body = _put_before(rf"^struct \w+_{what} \{{", _comment(lesson), body)
+    if re.search(_PROMISE, body, re.M):
+        return _put_before(_PROMISE, _comment(_PROMISES[True]), body)
+    return f"{body}\n{_comment(_PROMISES[False])}"
 
 
-def _comment(text: str) -> str:
-    if len(text) <= _WIDTH - 6:
+def members(code: str) -> dict[str, str]:
+    """What SAAKM_POLICY() is given: attributes and handlers, and their values."""
+    start, end = _policy_span(code)
+    given = re.sub(r"/\*.*?\*/", "", code[start:end], flags=re.S)
+    return dict(re.findall(r"[(,\s]\.(\w+)\s*=\s*([^,]+?)(?:,|\);\n)", given))
+
+
+def _policy_span(code: str) -> tuple[int, int]:
+    """Where SAAKM_POLICY() stands, up to the end of its last line."""
+    match = re.search(r"^SAAKM_POLICY\((?:[^()]|\([^()]*\))*\);\n", code, re.M)
+    assert match, "a policy is a SAAKM_POLICY()"
+    return match.span()
+
+
+def _teach_members(policy: str, asked: list[str]) -> str:
+    """Before a lesson each member needs a line of its own."""
+    if not {*asked} <= {*re.findall(r"^\s+\.(\w+)", policy, re.M)}:
+        given = [f"{_INSIDE}.{member} = {value}" for member, value in members(policy).items()]
+        policy = ",\n".join([policy.partition(",")[0], *given]) + ");\n"
+    for member in asked:
+        lesson = textwrap.indent(_comment(LESSONS[member], _indent(_INSIDE + "x")), _INSIDE)
+        policy = _put_before(rf"^[ \t]+\.{member}\b", lesson, policy)
+    return policy
+
+
+def _definition(function: str) -> str:
+    return rf"^static [\w *]+\b{function}\("
+
+
+def _put_before(pattern: str, comment: str, body: str) -> str:
+    return re.sub(pattern, lambda match: comment + match[0], body, flags=re.M)
+
+
+def _comment(text: str, indent: int = 0) -> str:
+    if len(text) <= _WIDTH - 6 - indent:
         return f"/* {text} */\n"
-    lines = textwrap.wrap(text, _WIDTH - 3)
+    lines = textwrap.wrap(text, _WIDTH - 3 - indent)
     return "/*\n" + "".join(f" * {line}\n" for line in lines) + " */\n"
 
 

@@ -32,7 +32,9 @@ def package_policy(directory: Path, out: Path) -> Path:
 
 
 def _summary(module: str, sources: dict[str, Path]) -> str:
-    """What the module says of itself."""
+    """What the module says of itself, else the first clause of the comment that begins with its name."""
     code = "".join(file.read_text() for file in sources.values() if file.suffix == ".c")
     said = re.search(r'MODULE_DESCRIPTION\("(?:SaaKM: )?([^"]*)"', code)
-    return f"scheduling policy {module}" + (f": {said[1]}" if said else "")
+    said = said or re.search(rf"^(?:/\*| \*) {re.escape(module)}: ([^.;:/]*)", code, re.M)
+    words = " ".join(said[1].replace("\n *", " ").split()) if said else ""
+    return f"scheduling policy {module}" + (f": {words}" if words else "")

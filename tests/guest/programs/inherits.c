@@ -1,27 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * inherits MILLISECONDS CPU free|pinned NICE...
+ * inherits MILLISECONDS CPU free|pinned NICE[:s|:l]...
  *
  * A hog for each nice value, of whatever class we are in ourselves, all on one
- * CPU; free: after a while they may go where they like. Says how much CPU time
- * each had, in us, counted from then on. We become fair ourselves, to be able to.
+ * CPU; with :s it sleeps for 6 ms after each 2 ms of CPU time, with :l for the first
+ * second. free: after a while they may go where they like. Says how much CPU time each had, in us, counted from
+ * then on. We become fair ourselves, to be able to.
  */
 #include "crowd.h"
 #include <sys/prctl.h>
 
 #define MOST 16
 
-static pid_t start(int cpu, int nice_value)
+static void hog(void)
 {
+	spin(1000);
+}
+
+static void burst(void)
+{
+	uint64_t end_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) + 2000000;
+
+	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		spin(100);
+	sleep_us(6000);
+}
+
+static pid_t start(int cpu, const char *member)
+{
+	void (*turn)(void) = strstr(member, ":s") ? burst : hog;
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setpriority(PRIO_PROCESS, 0, nice_value);
+	setpriority(PRIO_PROCESS, 0, atoi(member));
 	pin(0, cpu);
+	if (strstr(member, ":l"))
+		sleep_us(1000000);
 	for (;;)
-		spin(1000);
+		turn();
 }
 
 static uint64_t used_us(pid_t pid)
@@ -42,12 +60,12 @@ int main(int argc, char **argv)
 	cpu_set_t all;
 
 	if (n < 1 || n > MOST)
-		fail("inherits MILLISECONDS CPU free|pinned NICE...");
+		fail("inherits MILLISECONDS CPU free|pinned NICE[:s|:l]...");
 	limit_seconds(60);
 	cpu = atoi(argv[2]);
 	pin(0, 0);
 	for (int i = 0; i < n; i++)
-		pids[i] = start(cpu, atoi(argv[4 + i]));
+		pids[i] = start(cpu, argv[4 + i]);
 	if (sched_setscheduler(0, SCHED_OTHER, &fair))
 		die("SCHED_OTHER");
 	sleep_ms(300);

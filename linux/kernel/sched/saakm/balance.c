@@ -52,18 +52,6 @@ void saakm_kick(int cpu)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_kick, SAAKM);
 
-bool saakm_cpu_idle(int cpu)
-{
-	return available_idle_cpu(cpu);
-}
-EXPORT_SYMBOL_NS_GPL(saakm_cpu_idle, SAAKM);
-
-unsigned int saakm_task_weight(const struct task_struct *p)
-{
-	return scale_load_down(p->se.load.weight);
-}
-EXPORT_SYMBOL_NS_GPL(saakm_task_weight, SAAKM);
-
 /* Moving */
 
 /* Is the caller where it may take runqueue locks? */
@@ -98,7 +86,7 @@ static void saakm_move_locked(struct rq *src, struct rq *dst,
 	p->saakm.event.flags = 0;
 	if (ops->moved) {
 		saakm_enter(p, SAAKM_H_moved);
-		ops->moved(policy, &p->saakm.event, &saakm_core(policy, cpu_of(src))->event,
+		ops->moved(&p->saakm.event, &saakm_core(policy, cpu_of(src))->event,
 			   &saakm_core(policy, cpu_of(dst))->event);
 		saakm_leave();
 	}
@@ -109,12 +97,23 @@ static void saakm_move_locked(struct rq *src, struct rq *dst,
 	*raw_cpu_ptr(&saakm_context) = outer;
 }
 
-static void saakm_lock_both(struct rq *src, struct rq *dst)
+/* With @try, only if nobody else has the lock of @src. */
+static bool saakm_lock_both(struct rq *src, struct rq *dst, bool try)
 {
-	double_rq_lock(src, dst);
+	if (!try) {
+		double_rq_lock(src, dst);
+	} else {
+		raw_spin_rq_lock(dst);
+		if (rq_lockp(src) != rq_lockp(dst) && !raw_spin_rq_trylock(src)) {
+			raw_spin_rq_unlock(dst);
+			return false;
+		}
+		double_rq_clock_clear_update(src, dst);
+	}
 	update_rq_clock(src);
 	if (src != dst)
 		update_rq_clock(dst);
+	return true;
 }
 
 /*
@@ -146,12 +145,16 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 		return -EDEADLK;
 	if (!saakm_may_move(__func__, cpu, to))
 		return -EINVAL;
+	if (!p) {
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, to->owner, NULL, "%s(NULL)", __func__);
+		return -EINVAL;
+	}
 	dst = cpu_rq(cpu);
 	guard(irqsave)();
 	src = task_rq(p);
 	if (src == dst)
 		return -EAGAIN;
-	saakm_lock_both(src, dst);
+	saakm_lock_both(src, dst, false);
 	if (p->saakm.policy && p->saakm.policy != to->owner) {
 		ret = -EINVAL;
 	} else if (task_rq(p) == src && p->saakm.on_rq &&
@@ -171,13 +174,34 @@ EXPORT_SYMBOL_NS_GPL(saakm_move_task, SAAKM);
 
 #define SAAKM_STEAL_LOOKS	32	/* as fair's SCHED_NR_MIGRATE_BREAK */
 
-int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
-		unsigned int max, bool (*wanted)(struct task_struct *task))
+/* Both queues are of one policy, and of two CPUs. */
+static int saakm_take(struct saakm_rq *from, struct saakm_rq *to, unsigned int max,
+		      bool (*wanted)(struct task_struct *task, void *arg), void *arg, bool try)
 {
 	unsigned int moved = 0, looks = SAAKM_STEAL_LOOKS;
+	struct rq *src = cpu_rq(from->cpu), *dst = cpu_rq(to->cpu);
 	struct task_struct *p, *next;
-	struct rq *src, *dst;
 
+	guard(irqsave)();
+	if (!saakm_lock_both(src, dst, try))
+		return -EAGAIN;
+	for (p = saakm_rq_first(from); p && moved < max && looks; p = next, looks--) {
+		next = saakm_rq_next(from, p);
+		/* The queue was found to be lost, and has been emptied. */
+		if (unlikely(p->saakm.rq != from))
+			break;
+		if (!saakm_may_run_on(p, cpu_of(dst)) || (wanted && !wanted(p, arg)))
+			continue;
+		saakm_move_locked(src, dst, p, to);
+		moved++;
+	}
+	double_rq_unlock(src, dst);
+	return moved;
+}
+
+int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to, unsigned int max,
+		bool (*wanted)(struct task_struct *task, void *arg), void *arg)
+{
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
 	if (!saakm_may_move(__func__, cpu, to))
@@ -188,24 +212,106 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 				from->cpu == cpu ? "of the same CPU" : "of another policy");
 		return -EINVAL;
 	}
-	if (!READ_ONCE(from->nr_tasks))
-		return 0;
-
-	src = cpu_rq(from->cpu);
-	dst = cpu_rq(cpu);
-	guard(irqsave)();
-	saakm_lock_both(src, dst);
-	for (p = saakm_rq_first(from); p && moved < max && looks; p = next, looks--) {
-		next = saakm_rq_next(from, p);
-		if (!saakm_may_run_on(p, cpu) || (wanted && !wanted(p)))
-			continue;
-		saakm_move_locked(src, dst, p, to);
-		moved++;
-	}
-	double_rq_unlock(src, dst);
-	return moved;
+	return READ_ONCE(from->nr_tasks) ? saakm_take(from, to, max, wanted, arg, false) : 0;
 }
 EXPORT_SYMBOL_NS_GPL(saakm_steal, SAAKM);
+
+#define SAAKM_PULL_LOOKS	64	/* cache lines of other CPUs, with interrupts off */
+
+/*
+ * One thread from the nearest core->rq with more than @spare, in one look at each core.
+ * With @try a core whose lock is taken is passed, unless no other one has any: who
+ * holds it may just have placed the thread that this CPU was kicked for.
+ */
+static void saakm_pull(const char *what, struct core_event *event, unsigned int spare,
+		       unsigned int looks, bool try)
+{
+	struct saakm_core *core = container_of(event, struct saakm_core, event);
+	struct topology_level *level, *inner = NULL;
+	struct saakm_rq *from, *passed = NULL;
+	int cpu, ret;
+
+	if (core->queue == SAAKM_RQ_NONE)
+		return;
+	for_each_topology_level(level, core->cpu) {
+		for_each_cpu_wrap(cpu, &level->cores, core->cpu + 1) {
+			if (cpu == core->cpu || (inner && cpumask_test_cpu(cpu, &inner->cores)))
+				continue;
+			if (!looks--)
+				goto out;
+			from = &saakm_core_of(core->policy, cpu)->rq;
+			if (READ_ONCE(from->nr_tasks) <= spare || from->owner != core->policy)
+				continue;
+			if (!saakm_may_lock(what) || !saakm_may_move(what, core->cpu, &event->rq))
+				return;
+			ret = saakm_take(from, &event->rq, 1, NULL, NULL, try);
+			if (ret > 0)
+				return;
+			if (ret == -EAGAIN && !passed)
+				passed = from;
+		}
+		inner = level;
+	}
+out:
+	if (passed)
+		saakm_take(passed, &event->rq, 1, NULL, NULL, false);
+}
+
+void saakm_pull_idle(struct core_event *core)
+{
+	saakm_pull(__func__, core, 0, SAAKM_PULL_LOOKS, true);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_pull_idle, SAAKM);
+
+void saakm_pull_busier(struct core_event *core)
+{
+	saakm_pull(__func__, core, READ_ONCE(core->nr_runnable), nr_cpu_ids, false);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_pull_busier, SAAKM);
+
+/* Why @p cannot go to @to by saakm_switch_queue(), or NULL. */
+static const char *saakm_cannot_switch(const struct task_struct *p, const struct saakm_rq *to)
+{
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
+
+	if (handler == SAAKM_H_order)
+		return "an order function calls nothing of the class";
+	if (!saakm_has_lock(handler))
+		return "the runqueue lock is not held";
+	if (saakm_calling() != p->saakm.policy)
+		return "the thread is of another policy";
+	if (__this_cpu_read(saakm_context.cpu) != task_cpu(p))
+		return "the event is about another CPU";
+	if (p->saakm.state != SAAKM_READY || !p->saakm.rq)
+		return "the thread is not READY in a queue";
+	if (!to || to->cpu != task_cpu(p) || to->owner != p->saakm.policy)
+		return "the queue is not of this CPU and policy";
+	return NULL;
+}
+
+int saakm_switch_queue(struct task_struct *p, struct saakm_rq *to)
+{
+	const char *fault;
+
+	if (!p) {
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL, "%s(NULL): was the queue empty?",
+				__func__);
+		return -EINVAL;
+	}
+	fault = saakm_cannot_switch(p, to);
+	if (fault) {
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, p->saakm.policy, p, "%s(%s/%d): %s",
+				__func__, p->comm, p->pid, fault);
+		return -EINVAL;
+	}
+	/* The class has taken it over: it goes first, wherever it is wanted. */
+	if (p->saakm.rq == &task_rq(p)->saakm.orphans)
+		return 0;
+	saakm_rq_unlink(p);
+	saakm_rq_link(to, p);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_switch_queue, SAAKM);
 
 /* Newly idle */
 
@@ -222,7 +328,7 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 	smp_mb();	/* saakm_kick() */
 	rcu_read_lock();
 	for_each_saakm_policy(policy) {
-		if (READ_ONCE(policy->used))
+		if (READ_ONCE(policy->used_once))
 			saakm_balance_event(policy, cpu_of(rq), SAAKM_H_newly_idle,
 					    policy->ops->newly_idle);
 		if (unlikely(!irqs_disabled()))
@@ -252,7 +358,7 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 
 static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
 {
-	return policy->own->balance_interval_ms && READ_ONCE(policy->used) &&
+	return policy->own->balance_interval_ms && READ_ONCE(policy->used_once) &&
 	       policy->ops->balancing_select &&
 	       time_after_eq(jiffies, saakm_core(policy, cpu)->next_balance);
 }
@@ -286,13 +392,12 @@ void saakm_trigger_balance(struct rq *rq)
 	if (unlikely(READ_ONCE(rq->saakm.tick_work)))
 		saakm_tick_work(rq);
 	saakm_sample();
-	if (!cpu_active(cpu_of(rq)))
-		return;
 	for_each_saakm_policy(policy) {
-		if (saakm_balance_due(policy, cpu_of(rq))) {
+		if (!saakm_balance_due(policy, cpu_of(rq)))
+			continue;
+		if (cpu_active(cpu_of(rq)))
 			raise_softirq(SCHED_SOFTIRQ_SAAKM);
-			return;
-		}
+		return;
 	}
 }
 

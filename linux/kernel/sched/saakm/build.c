@@ -2,9 +2,11 @@
 /* All of SaaKM in one translation unit, as in ../build_policy.c. */
 #include <linux/cgroup.h>
 #include <linux/ctype.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/mmu_context.h>
 #include <linux/percpu-rwsem.h>
+#include <linux/rbtree_augmented.h>
 #include <linux/sched/clock.h>
 #include <linux/tick.h>
 #include "../../time/tick-sched.h"
@@ -20,8 +22,12 @@
 #include "runqueue.c"
 #include "state.c"
 #include "task.c"
+#include "charge.c"
+#include "elect.c"
 #include "class.c"
+#include "slice.c"
 #include "balance.c"
+#include "defaults.c"
 #include "topology.c"
 #include "policy.c"
 
@@ -32,6 +38,7 @@
 #include "dump.c"
 #include "eject.c"
 #include "cgroup.c"
+#include "services.c"
 #include "replace.c"
 #include "server.c"
 #include "floor.c"

@@ -102,8 +102,55 @@ static unsigned int saakm_tg_weight(const struct task_group *tg)
 #endif
 }
 
+/*
+ * What a thread's virtual time is multiplied with, in 1/2^24: 100 / cpu.weight of
+ * its cgroup and of those above. Three levels of the greatest or the least weight are
+ * within its bounds.
+ */
+#define SAAKM_INVERSE_SHIFT	24
+#define SAAKM_INVERSE_MAX	BIT_ULL(48)
+
+static void saakm_set_inverse(struct cgroup_subsys_state *css)
+{
+	struct task_group *tg = saakm_tg(css), *parent = saakm_tg(css->parent);
+	u64 inverse = (parent ? parent->saakm_inverse : 0) ?: BIT(SAAKM_INVERSE_SHIFT);
+	/* 0, while a cgroup comes into being. */
+	unsigned int weight = saakm_tg_weight(tg) ?: CGROUP_WEIGHT_DFL;
+
+	inverse = DIV_ROUND_CLOSEST_ULL(inverse * CGROUP_WEIGHT_DFL, weight);
+	WRITE_ONCE(tg->saakm_inverse, clamp_t(u64, inverse, 1, SAAKM_INVERSE_MAX));
+}
+
+/* Those below are made anew after those above. */
+static DEFINE_MUTEX(saakm_inverse_mutex);
+
+void saakm_cgroup_online(struct cgroup_subsys_state *css)
+{
+	guard(mutex)(&saakm_inverse_mutex);
+	if (css->parent)
+		saakm_set_inverse(css);
+}
+
+static void saakm_set_inverses(struct cgroup_subsys_state *css)
+{
+	struct cgroup_subsys_state *pos;
+
+	guard(mutex)(&saakm_inverse_mutex);
+	guard(rcu)();
+	css_for_each_descendant_pre(pos, css)
+		saakm_set_inverse(pos);
+}
+
+static u64 saakm_cgroup_weighted(const struct task_struct *p, u64 vt)
+{
+	u64 inverse = READ_ONCE(task_group((struct task_struct *)p)->saakm_inverse);
+
+	return likely(!inverse || inverse == BIT(SAAKM_INVERSE_SHIFT)) ? vt :
+		mul_u64_u64_shr(vt, inverse, SAAKM_INVERSE_SHIFT);
+}
+
 /* The weight of @css has changed, or which policy should know of it. */
-void saakm_cgroup_weight(struct cgroup_subsys_state *css)
+static void saakm_tell_weight(struct cgroup_subsys_state *css)
 {
 	const struct saakm_module_routines *ops;
 	struct saakm_policy *policy;
@@ -124,6 +171,13 @@ void saakm_cgroup_weight(struct cgroup_subsys_state *css)
 	saakm_put(policy);
 }
 
+/* The weight of @css has changed. */
+void saakm_cgroup_weight(struct cgroup_subsys_state *css)
+{
+	saakm_set_inverses(css);
+	saakm_tell_weight(css);
+}
+
 /* @css and what takes its policy from it. */
 static void saakm_cgroup_update(struct cgroup_subsys_state *css)
 {
@@ -134,7 +188,7 @@ static void saakm_cgroup_update(struct cgroup_subsys_state *css)
 		if (!css_tryget_online(pos))
 			continue;
 		rcu_read_unlock();
-		saakm_cgroup_weight(pos);
+		saakm_tell_weight(pos);
 		saakm_cgroup_apply_all(pos, saakm_effective_id(pos));
 		rcu_read_lock();
 		css_put(pos);
@@ -243,6 +297,11 @@ static void saakm_cgroups_replace(const struct saakm_policy *old, const struct s
 }
 
 #else
+
+static u64 saakm_cgroup_weighted(const struct task_struct *p, u64 vt)
+{
+	return vt;
+}
 
 void saakm_cgroups_unused(void)
 {

@@ -15,17 +15,6 @@
 DEFINE_STATIC_KEY_FALSE(__saakm_enabled);
 DEFINE_PER_CPU(struct saakm_context, saakm_context);
 
-static __always_inline void update_curr_saakm(struct rq *rq)
-{
-	s64 delta_ns;
-
-	if (rq_clock_task(rq) == rq->donor->se.exec_start)
-		return;		/* charged already */
-	delta_ns = update_curr_common(rq);
-	if (delta_ns > 0)
-		saakm_server_charge(rq, delta_ns);
-}
-
 /* Accounts of the runqueue */
 
 static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct saakm_core *core)
@@ -36,16 +25,6 @@ static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct sa
 		rq->saakm.first = policy;
 }
 
-/* The next in the order of election that has runnable threads here, or NULL. */
-static struct saakm_policy *saakm_next_active(struct rq *rq, struct saakm_policy *policy)
-{
-	list_for_each_entry_continue_rcu(policy, &saakm_policies, node) {
-		if (rq->saakm.active & policy->own->mask)
-			return policy;
-	}
-	return NULL;
-}
-
 static void saakm_deactivate(struct rq *rq, struct saakm_policy *policy)
 {
 	rq->saakm.active &= ~policy->own->mask;
@@ -53,19 +32,19 @@ static void saakm_deactivate(struct rq *rq, struct saakm_policy *policy)
 		rq->saakm.first = rq->saakm.active ? saakm_next_active(rq, policy) : NULL;
 }
 
-static void saakm_account_enqueue(struct rq *rq, struct task_struct *p)
+static __always_inline void saakm_account_enqueue(struct rq *rq, struct task_struct *p,
+						  struct saakm_core *core)
 {
-	struct saakm_policy *policy = p->saakm.policy;
-	struct saakm_core *core = saakm_core(policy, cpu_of(rq));
-
 	p->saakm.on_rq = true;
 	list_add_tail(&p->saakm.rq_node, &rq->saakm.threads);
 	if (!core->nr_runnable++)
-		saakm_activate(rq, policy, core);
+		saakm_activate(rq, p->saakm.policy, core);
 	core->event.nr_runnable = core->nr_runnable;
 	rq->saakm.nr_running++;
 	add_nr_running(rq, 1);
 	saakm_server_start(rq);
+	if (unlikely(rq->saakm.slice == SAAKM_SLICE_ALONE))
+		saakm_slice_contend(rq);
 }
 
 static void saakm_account_dequeue(struct rq *rq, struct task_struct *p)
@@ -84,36 +63,91 @@ static void saakm_account_dequeue(struct rq *rq, struct task_struct *p)
 
 /* Events of threads */
 
-/* A policy that has not placed its thread shall not lose it. */
-static __always_inline void saakm_place_event(struct rq *rq, struct task_struct *p,
-					      enum saakm_handler handler, saakm_thread_fn call)
+static noinline void saakm_place_tree(struct rq *rq, struct task_struct *p,
+				      struct saakm_core *core)
 {
-	saakm_thread_event(rq, p, handler, call);
-	if (likely(p->saakm.state == SAAKM_READY))
-		return;
-	saakm_not_placed(p, handler);
-	saakm_set_state(rq, p, SAAKM_READY);
-	saakm_link_orphan(rq, p);
+	p->saakm.state = SAAKM_READY;
+	p->saakm.since_ns = rq->clock;
+	saakm_rq_link_tree(&core->event.rq, p);
 }
 
-static __always_inline void saakm_place(struct rq *rq, struct task_struct *p, bool new)
+/* Also for a policy that has no queue here, or has overwritten it: its thread is not lost. */
+static noinline void saakm_place_slow(struct rq *rq, struct task_struct *p,
+				      struct saakm_core *core, enum saakm_handler handler)
 {
-	struct saakm_task *st = &p->saakm;
-	const struct saakm_module_routines *ops = READ_ONCE(st->policy->ops);
+	struct saakm_rq *srq = &core->event.rq;
 
-	/* Nobody was asked for a CPU. */
-	if (!(st->event.flags & (SAAKM_EV_CHOICE | SAAKM_EV_OUSTED))) {
-		st->event.prev_cpu = cpu_of(rq);
-		st->event.waker_cpu = smp_processor_id();
+	if (unlikely(srq->owner != core->policy || srq->type != core->policy->own->queue)) {
+		saakm_not_placed(p, handler);
+		saakm_set_state(rq, p, SAAKM_READY);
+		saakm_link_orphan(rq, p);
+		return;
 	}
-	if (new) {
-		saakm_place_event(rq, p, SAAKM_H_new_place, ops->new_place);
-		saakm_thread_event(rq, p, SAAKM_H_new_end, ops->new_end);
-	} else {
-		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
-		saakm_thread_event(rq, p, SAAKM_H_unblock_end, ops->unblock_end);
+	/* For those who watch. */
+	__this_cpu_write(saakm_context.subject, p);
+	__this_cpu_write(saakm_context.handler, handler);
+	saakm_set_state(rq, p, SAAKM_READY);
+	saakm_leave();
+	saakm_rq_link(srq, p);
+}
+
+/* Where the handler, if there is one, has not placed the thread, it goes to core->rq. */
+static __always_inline void saakm_place_event(struct rq *rq, struct task_struct *p,
+					      struct saakm_core *core,
+					      enum saakm_handler handler, saakm_thread_fn call)
+{
+	if (call) {
+		saakm_enter(p, handler);
+		call(&p->saakm.event, &core->event);
+		saakm_leave();
+		if (p->saakm.state == SAAKM_READY)
+			return;
 	}
-	/* The flags stay for wakeup_preempt, until the thread runs. */
+	if (static_branch_unlikely(&saakm_observed)) {
+		saakm_place_slow(rq, p, core, handler);
+		return;
+	}
+	/* A list that was overwritten with zeros is none; for a tree that means empty. */
+	if (unlikely(core->queue > SAAKM_RQ_LIST || !core->event.rq.head.prev)) {
+		if (core->queue == SAAKM_RQ_RBTREE && core->event.rq.order)
+			saakm_place_tree(rq, p, core);
+		else
+			saakm_place_slow(rq, p, core, handler);
+		return;
+	}
+	p->saakm.state = SAAKM_READY;
+	p->saakm.since_ns = rq->clock;
+	if (likely(core->queue == SAAKM_RQ_FIFO))
+		saakm_rq_link_fifo(&core->event.rq, p);
+	else
+		saakm_rq_link_list(&core->event.rq, p);
+}
+
+static void saakm_place_new(struct rq *rq, struct task_struct *p, struct saakm_core *core)
+{
+	const struct saakm_module_routines *ops = READ_ONCE(p->saakm.policy->ops);
+
+	saakm_place_event(rq, p, core, SAAKM_H_new_place, ops->new_place);
+	saakm_thread_event(rq, p, SAAKM_H_new_end, ops->new_end);
+}
+
+/* The flags stay for wakeup_preempt, until the thread runs. */
+static __always_inline void saakm_place_woken(struct rq *rq, struct task_struct *p,
+					      struct saakm_core *core)
+{
+	const struct saakm_module_routines *ops = READ_ONCE(p->saakm.policy->ops);
+
+	saakm_place_event(rq, p, core, SAAKM_H_unblock_place, ops->unblock_place);
+	saakm_thread_event(rq, p, SAAKM_H_unblock_end, ops->unblock_end);
+}
+
+/* Nobody was asked for a CPU. */
+static __always_inline void saakm_note_waker(struct rq *rq, struct task_struct *p)
+{
+	if (p->saakm.event.flags & (SAAKM_EV_CHOICE | SAAKM_EV_OUSTED))
+		return;
+	p->saakm.event.prev_cpu = cpu_of(rq);
+	p->saakm.event.waker_cpu = smp_processor_id();
 }
 
 /* READY again on another CPU, without having run: the wait goes on. */
@@ -153,10 +187,7 @@ static void saakm_requeue(struct rq *rq, struct task_struct *p)
 
 	if (st->state == SAAKM_READY_TICK)
 		st->event.flags |= SAAKM_EV_TICK;
-	if (ops->requeue)
-		saakm_place_event(rq, p, SAAKM_H_requeue, ops->requeue);
-	else
-		saakm_place_event(rq, p, SAAKM_H_unblock_place, ops->unblock_place);
+	saakm_place_event(rq, p, saakm_core(st->policy, cpu_of(rq)), SAAKM_H_requeue, ops->requeue);
 	if (unlikely(st->in_kernel))
 		saakm_floor_requeue(rq, p);
 	else
@@ -171,7 +202,8 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 
 	switch (st->state) {
 	case SAAKM_NOT_QUEUED:
-		saakm_place(rq, p, true);
+		saakm_note_waker(rq, p);
+		saakm_place_new(rq, p, saakm_core(st->policy, cpu_of(rq)));
 		break;
 	case SAAKM_MIGRATING:
 		saakm_set_state(rq, p, SAAKM_READY);
@@ -179,7 +211,7 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 		saakm_resume_wait(p);
 		break;
 	default:	/* it was taken out for a change of parameters */
-		if (st->rq)
+		if (st->rq && st->rq->type != SAAKM_RQ_FIFO)
 			saakm_rq_resort(p);
 		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
 	}
@@ -187,31 +219,44 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 		saakm_floor_link(rq, p);
 }
 
-static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
+/* READY again on another CPU, without having run. */
+static noinline void saakm_landed(struct rq *rq, struct task_struct *p)
 {
-	enum saakm_state state = p->saakm.state;
-	bool came;
+	saakm_resume_wait(p);
+	if (p->saakm.in_kernel == SAAKM_PREEMPTED)
+		saakm_floor_link(rq, p);
+}
 
-	saakm_account_enqueue(rq, p);
-	if (likely(state == SAAKM_BLOCKED)) {
-		saakm_place(rq, p, false);
-		if (unlikely(p->saakm.event.flags & SAAKM_EV_OUSTED)) {
-			saakm_resume_wait(p);
-			if (p->saakm.in_kernel == SAAKM_PREEMPTED)
-				saakm_floor_link(rq, p);
-		}
-		return;
-	}
-	came = p->saakm.event.flags & SAAKM_EV_CAME;
+static noinline void saakm_enqueue_slow(struct rq *rq, struct task_struct *p)
+{
+	bool came = p->saakm.event.flags & SAAKM_EV_CAME;
+
 	p->saakm.event.flags &= ~SAAKM_EV_CAME;
 	saakm_enqueue_other(rq, p);
 	/* Threads of the policy that a running thread has left may go first now. */
-	if (came) {
-		if (p == saakm_rq_curr(rq))
-			resched_curr(rq);
-		else
-			wakeup_preempt_saakm(rq, p, 0);
+	if (!came)
+		return;
+	if (p == saakm_rq_curr(rq))
+		resched_curr(rq);
+	else
+		wakeup_preempt_saakm(rq, p, 0);
+}
+
+static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
+{
+	struct saakm_core *core = saakm_core(p->saakm.policy, cpu_of(rq));
+
+	if (static_branch_unlikely(&saakm_charging))
+		saakm_charge_curr(rq);
+	saakm_account_enqueue(rq, p, core);
+	if (unlikely(p->saakm.state != SAAKM_BLOCKED)) {
+		saakm_enqueue_slow(rq, p);
+		return;
 	}
+	saakm_note_waker(rq, p);
+	saakm_place_woken(rq, p, core);
+	if (unlikely(p->saakm.event.flags & SAAKM_EV_OUSTED))
+		saakm_landed(rq, p);
 }
 
 static noinline void saakm_migrate(struct rq *rq, struct task_struct *p)
@@ -234,7 +279,7 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	struct saakm_task *st = &p->saakm;
 
 	if (task_current(rq, p))
-		update_curr_saakm(rq);
+		saakm_charge(rq, p);
 	saakm_account_dequeue(rq, p);
 
 	if (flags & DEQUEUE_SLEEP) {
@@ -261,7 +306,7 @@ static void yield_task_saakm(struct rq *rq)
 	if (!policy->ops->yield)
 		return;
 	update_rq_clock(rq);
-	update_curr_saakm(rq);
+	saakm_charge(rq, curr);
 	rq_clock_skip_update(rq);
 	saakm_thread_event(rq, curr, SAAKM_H_yield, policy->ops->yield);
 }
@@ -270,15 +315,16 @@ static noinline void saakm_ask_preempt(struct rq *rq, struct task_struct *p,
 				       struct task_struct *curr, int flags,
 				       const struct saakm_module_routines *ops)
 {
-	struct saakm_policy *policy = p->saakm.policy;
 	bool preempt;
 
 	/* A thread that may use one CPU only was not asked for another. */
 	if (flags & WF_SYNC)
 		p->saakm.event.flags |= SAAKM_EV_SYNC;
-	update_curr_saakm(rq);
+	saakm_charge(rq, curr);
 	saakm_enter(p, SAAKM_H_wakeup_preempt);
-	preempt = ops->wakeup_preempt(policy, curr, p);
+	/* Without an indirect call, what most policies with an order name. */
+	preempt = ops->wakeup_preempt == saakm_preempt_by_order ?
+		saakm_goes_before(p, curr) : ops->wakeup_preempt(curr, p);
 	saakm_leave();
 	if (preempt)
 		resched_curr(rq);
@@ -290,98 +336,27 @@ static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags
 	struct saakm_policy *policy = p->saakm.policy;
 	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
 
-	if (!task_on_saakm(curr))
-		return;
-	if (policy != curr->saakm.policy) {
-		if (saakm_policy_before(policy, curr->saakm.policy))
-			resched_curr(rq);
-		return;
+	if (policy == curr->saakm.policy) {
+		if (ops->wakeup_preempt && curr->saakm.on_rq)
+			saakm_ask_preempt(rq, p, curr, flags, ops);
+	} else if (curr->saakm.on_rq && saakm_policy_before(policy, curr->saakm.policy)) {
+		resched_curr(rq);
 	}
-	if (ops->wakeup_preempt && curr->saakm.on_rq)
-		saakm_ask_preempt(rq, p, curr, flags, ops);
 }
 
-/* Election */
-
-static __always_inline struct task_struct *saakm_ask(struct rq *rq,
-						     struct saakm_policy *policy,
-						     struct task_struct *curr)
+/* Does @p have a slice, or has it had one? */
+static __always_inline bool saakm_sliced(const struct saakm_policy *policy,
+					 const struct saakm_task *st)
 {
-	struct saakm_core *core = saakm_core(policy, cpu_of(rq));
-	struct task_struct *next;
-
-	if (curr && curr->saakm.policy != policy)
-		curr = NULL;
-	core->event.curr = curr;
-	saakm_enter_core(policy, core, SAAKM_H_schedule);
-	next = policy->ops->schedule(policy, &core->event);
-	if (!next)
-		next = curr;
-	else if (next != curr && !saakm_electable(rq, policy, next))
-		next = saakm_fallback_first(rq, policy) ?: curr;
-	saakm_leave();
-	return next;
+	return READ_ONCE(policy->slice_us) | st->slice_end_ns;
 }
 
-/* The first policy with runnable threads here left the CPU to the others. */
-static noinline struct task_struct *saakm_elect_other(struct rq *rq, struct task_struct *curr)
+/* It should have made way, but there is nobody else: its time begins anew. */
+static void saakm_run_on(struct rq *rq, struct task_struct *p)
 {
-	struct saakm_policy *policy = rq->saakm.first;
-	struct task_struct *next;
-
-	while ((policy = saakm_next_active(rq, policy))) {
-		next = saakm_ask(rq, policy, curr);
-		if (next)
-			return next;
-	}
-	/* Threads must leave a dying CPU through its current thread. */
-	if (unlikely(!cpu_active(cpu_of(rq))))
-		return list_first_entry(&rq->saakm.threads, struct task_struct, saakm.rq_node);
-	return saakm_floor_force(rq);
-}
-
-/* A forced turn that goes on; what the policies have lost; the policy that is owed the CPU. */
-static noinline struct task_struct *saakm_elect_special(struct rq *rq, struct task_struct *curr)
-{
-	struct task_struct *next;
-
-	if (curr && saakm_floor_keeps(rq, curr))
-		return curr;
-	if (rq->saakm.orphans.nr_tasks)
-		return saakm_rq_first(&rq->saakm.orphans);
-	next = saakm_floor_elect(rq, curr);
-	if (!rq->saakm.owed)
-		rq->saakm.special = false;
-	return next;
-}
-
-static __always_inline struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)
-{
-	struct task_struct *next;
-
-	if (unlikely(rq->saakm.special)) {
-		next = saakm_elect_special(rq, curr);
-		if (next)
-			return next;
-	}
-	return saakm_ask(rq, rq->saakm.first, curr) ?: saakm_elect_other(rq, curr);
-}
-
-/*
- * May be called several times for one switch, and from another CPU (core
- * scheduling): nothing is final here.
- */
-struct task_struct *saakm_pick_task(struct rq *rq)
-{
-	struct task_struct *curr = saakm_rq_curr(rq);
-
-	if (!rq->saakm.first)
-		return NULL;
-	if (task_on_saakm(curr) && curr->saakm.on_rq)
-		update_curr_saakm(rq);
-	else
-		curr = NULL;	/* not ours, or it blocks */
-	return saakm_elect(rq, curr);
+	saakm_set_state(rq, p, SAAKM_RUNNING);
+	if (saakm_sliced(p->saakm.policy, &p->saakm))
+		saakm_slice_begin(rq, p);
 }
 
 void __saakm_goes_on(struct rq *rq, struct task_struct *p)
@@ -393,68 +368,135 @@ void __saakm_goes_on(struct rq *rq, struct task_struct *p)
 	else
 		p->saakm.event.flags = 0;
 	if (p->saakm.state == SAAKM_READY_TICK)
-		saakm_set_state(rq, p, SAAKM_RUNNING);
+		saakm_run_on(rq, p);
 }
 
+static noinline void saakm_put_slow(struct rq *rq, struct task_struct *p,
+				    struct task_struct *next)
+{
+	if (p->saakm.on_rq) {
+		saakm_charge(rq, p);
+		saakm_core(p->saakm.policy, cpu_of(rq))->idle_since_ns = rq->clock;
+		if (likely(p->saakm.state != SAAKM_READY))
+			saakm_requeue(rq, p);
+	}
+	/* One of ours begins a slice of its own; what it leaves of this one does no harm. */
+	if (rq->saakm.slice && !(next && task_on_saakm(next)))
+		saakm_slice_cancel(rq);
+}
+
+/* Mostly it has blocked. */
 static void put_prev_task_saakm(struct rq *rq, struct task_struct *p, struct task_struct *next)
 {
-	if (!p->saakm.on_rq)
-		return;
-	update_curr_saakm(rq);
-	saakm_core(p->saakm.policy, cpu_of(rq))->idle_since_ns = rq->clock;
-	if (likely(p->saakm.state != SAAKM_READY))
-		saakm_requeue(rq, p);
+	if (unlikely(rq->saakm.slice) || p->saakm.on_rq)
+		saakm_put_slow(rq, p, next);
 }
 
-static noinline void saakm_tell_running(struct rq *rq, struct task_struct *p)
+static noinline void saakm_run_slow(struct rq *rq, struct task_struct *p)
 {
+	if (p->saakm.in_kernel)
+		saakm_floor_runs(rq, p);
+	else
+		p->saakm.event.flags = 0;
 	saakm_rq_unlink(p);
 	saakm_set_state(rq, p, SAAKM_RUNNING);
 	saakm_thread_event(rq, p, SAAKM_H_running, p->saakm.policy->ops->running);
-}
-
-static noinline void saakm_run_preempted(struct rq *rq, struct task_struct *p)
-{
-	saakm_floor_runs(rq, p);
-	saakm_tell_running(rq, p);
+	if (saakm_sliced(p->saakm.policy, &p->saakm))
+		saakm_slice_begin(rq, p);
 }
 
 static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first)
 {
-	struct saakm_policy *policy = p->saakm.policy;
+	struct saakm_task *st = &p->saakm;
+	struct saakm_policy *policy = st->policy;
 
 	p->se.exec_start = rq_clock_task(rq);
-	if (!p->saakm.on_rq || p->saakm.state != SAAKM_READY)
+	if (unlikely(!st->on_rq))
 		return;
+	if (unlikely(st->state != SAAKM_READY)) {
+		/* It was taken out for a change of parameters: its turn goes on. */
+		if (st->slice_end_ns)
+			saakm_slice_resume(rq, p);
+		return;
+	}
 
 	saakm_core(policy, cpu_of(rq))->switches++;
-	if (unlikely(p->saakm.in_kernel)) {
-		saakm_run_preempted(rq, p);
+	if (static_branch_unlikely(&saakm_charging))
+		st->told_ns = p->se.sum_exec_runtime;
+	if (static_branch_unlikely(&saakm_observed) ||
+	    unlikely(saakm_sliced(policy, st) || st->in_kernel || policy->ops->running)) {
+		saakm_run_slow(rq, p);
 		return;
 	}
-	p->saakm.event.flags = 0;
-	if (policy->ops->running || static_branch_unlikely(&saakm_observed)) {
-		saakm_tell_running(rq, p);
-		return;
-	}
-	p->saakm.state = SAAKM_RUNNING;
-	p->saakm.since_ns = rq->clock;
+	st->event.flags = 0;
+	st->state = SAAKM_RUNNING;
+	st->since_ns = rq->clock;
 	saakm_rq_unlink(p);
+}
+
+/*
+ * Where the class orders the queue and elects: does its first one go before the running
+ * thread (negative), or after it (positive)? Zero as well if that is not known.
+ */
+static int saakm_first_differs(struct saakm_core *core, const struct task_struct *curr)
+{
+	struct task_struct *first = saakm_waiting_here(core);
+
+	if (!first || (core->queue != SAAKM_RQ_LIST && core->queue != SAAKM_RQ_RBTREE) ||
+	    READ_ONCE(core->policy->ops)->schedule)
+		return 0;
+	return saakm_order(&core->event.rq, first, curr);
+}
+
+static void saakm_make_way(struct rq *rq, struct task_struct *p)
+{
+	saakm_set_state(rq, p, SAAKM_READY_TICK);
+	resched_curr(rq);
+}
+
+/* The slice of the running thread is over. Who waits may still go after it. */
+static void saakm_slice_end(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_core *core = saakm_core(p->saakm.policy, cpu_of(rq));
+
+	if (core->nr_runnable > 1 && saakm_first_differs(core, p) <= 0)
+		saakm_make_way(rq, p);
+	else if (saakm_slice_ns(p) < TICK_NSEC)
+		rq->saakm.slice = SAAKM_SLICE_ALONE;
+}
+
+/* Others of SaaKM wait here, of this policy or of another one. */
+static noinline void saakm_tick_contended(struct rq *rq, struct task_struct *p,
+					  const struct saakm_module_routines *ops)
+{
+	struct saakm_core *core = saakm_core(p->saakm.policy, cpu_of(rq));
+
+	saakm_floor_tick(rq, p);
+	if (p->saakm.state != SAAKM_RUNNING || core->nr_runnable <= 1)
+		return;
+	if (saakm_sliced(p->saakm.policy, &p->saakm) && saakm_slice_tick(rq, p))
+		saakm_slice_end(rq, p);
+	else if (!ops->tick && saakm_first_differs(core, p) < 0)
+		saakm_make_way(rq, p);
 }
 
 static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
 {
-	struct saakm_policy *policy = p->saakm.policy;
+	const struct saakm_module_routines *ops;
 
 	update_curr_saakm(rq);
 	if (!p->saakm.on_rq)
 		return;
-	saakm_floor_tick(rq, p);
+	ops = READ_ONCE(p->saakm.policy->ops);
+	if (static_branch_unlikely(&saakm_charging) && (ops->tick || rq->saakm.nr_running > 1))
+		saakm_tell_used(rq, p);
 	/* Core scheduling has picked it again, without asking us. */
-	if (p->saakm.state == SAAKM_READY_TICK && !test_tsk_need_resched(p))
-		saakm_set_state(rq, p, SAAKM_RUNNING);
-	if (p->saakm.state == SAAKM_RUNNING)
-		saakm_thread_event(rq, p, SAAKM_H_tick, policy->ops->tick);
+	if (unlikely(p->saakm.state == SAAKM_READY_TICK) && !test_tsk_need_resched(p))
+		saakm_run_on(rq, p);
+	if (ops->tick && p->saakm.state == SAAKM_RUNNING)
+		saakm_thread_event(rq, p, SAAKM_H_tick, ops->tick);
+	if (rq->saakm.nr_running > 1)
+		saakm_tick_contended(rq, p, ops);
 #ifdef CONFIG_SCHED_CORE
 	/* A sibling must idle because of @p: let the core choose anew. */
 	if (sched_core_enabled(rq) && rq->core->core_forceidle_count)
@@ -490,15 +532,17 @@ static int saakm_prepare(struct task_struct *p, struct process_event *event, int
 			 enum saakm_handler handler)
 {
 	struct saakm_policy *policy = p->saakm.policy;
-	int (*prepare)(struct saakm_policy *policy, struct process_event *event);
+	int (*prepare)(struct process_event *event);
 	int wanted;
 
 	prepare = handler == SAAKM_H_new_prepare ?
 		READ_ONCE(policy->ops)->new_prepare : READ_ONCE(policy->ops)->unblock_prepare;
-	if (!prepare)
-		return cpu;
+	if (!prepare) {		/* not by what the event says, which the policy may have forged */
+		wanted = saakm_idle_cpu_near(p, cpu);
+		return wanted >= 0 ? wanted : cpu;
+	}
 	saakm_enter(p, handler);
-	wanted = prepare(policy, event);
+	wanted = prepare(event);
 	saakm_leave();
 	return saakm_cpu_usable(p, handler, wanted, cpu) ? wanted : cpu;
 }
@@ -591,6 +635,7 @@ void saakm_rq_activate(struct rq *rq)
 	if (saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
 		pr_warn("saakm: CPU %d: no bandwidth for the deadline server\n", cpu_of(rq));
 	guard(rq_lock_irqsave)(rq);
+	update_rq_clock(rq);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_entry,
 				 policy->ops->core_entry);
@@ -609,6 +654,7 @@ void saakm_rq_deactivate(struct rq *rq)
 		return;
 	saakm_server_apply(rq, 0, saakm_server_period_us);
 	guard(rq_lock_irqsave)(rq);
+	update_rq_clock(rq);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_core_exit, policy->ops->core_exit);
 }
@@ -646,6 +692,11 @@ static void saakm_kick_work(struct irq_work *work)
 {
 	struct rq *rq = container_of(work, struct rq, saakm.kick);
 
+	/* A handler has enabled interrupts, with the lock held. */
+	if (saakm_ticks_in_handler()) {
+		rq->saakm.resched_owed = true;
+		return;
+	}
 	guard(rq_lock_irqsave)(rq);
 	WRITE_ONCE(rq->saakm.kicks, rq->saakm.kicks + 1);
 	WRITE_ONCE(rq->saakm.tick_work, true);
@@ -670,6 +721,7 @@ void __init saakm_init_rq(struct rq *rq)
 	init_dl_entity(&rq->saakm.server);
 	dl_server_init(&rq->saakm.server, rq, saakm_server_pick);
 	init_irq_work(&rq->saakm.kick, saakm_kick_work);
+	saakm_slice_init_rq(rq);
 	saakm_watchdog_init_rq(rq);
 	saakm_misuse_init_rq(rq);
 }

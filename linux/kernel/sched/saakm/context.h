@@ -9,6 +9,7 @@
  */
 struct saakm_context {
 	const void		*subject;
+	int			cpu;	/* that it is about */
 	/* Interrupts come in between: the handler may be an event of theirs. */
 	struct saakm_policy	*balancer;
 	union {

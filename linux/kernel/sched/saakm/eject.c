@@ -11,14 +11,7 @@
 
 /* The class's own handlers, for policies that have lost theirs. */
 
-/* Not event->task, nor core->id: the policy may have overwritten them. */
-static struct task_struct *saakm_task_of(struct process_event *event)
-{
-	return container_of(event, struct task_struct, saakm.event);
-}
-
-static void saakm_fallback_place(struct saakm_policy *policy, struct process_event *event,
-				 struct core_event *core)
+static void saakm_fallback_place(struct process_event *event, struct core_event *core)
 {
 	struct task_struct *p = saakm_task_of(event);
 	struct rq *rq = task_rq(p);
@@ -27,8 +20,7 @@ static void saakm_fallback_place(struct saakm_policy *policy, struct process_eve
 	saakm_link_orphan(rq, p);
 }
 
-static void saakm_fallback_tick(struct saakm_policy *policy, struct process_event *event,
-				struct core_event *core)
+static void saakm_fallback_tick(struct process_event *event, struct core_event *core)
 {
 	struct task_struct *p = saakm_task_of(event);
 
@@ -48,17 +40,17 @@ struct task_struct *saakm_fallback_first(struct rq *rq, struct saakm_policy *pol
 	return NULL;
 }
 
-static struct task_struct *saakm_fallback_schedule(struct saakm_policy *policy,
-						   struct core_event *core)
+static struct task_struct *saakm_fallback_schedule(struct core_event *event)
 {
-	int cpu = container_of(core, struct saakm_core, event)->cpu;
+	struct saakm_core *core = container_of(event, struct saakm_core, event);
 
-	return saakm_fallback_first(cpu_rq(cpu), policy) ?: core->curr;
+	return saakm_fallback_first(cpu_rq(core->cpu), core->policy) ?: event->curr;
 }
 
 const struct saakm_module_routines saakm_fallback = {
 	.new_place	= saakm_fallback_place,
 	.unblock_place	= saakm_fallback_place,
+	.requeue	= saakm_fallback_place,
 	.tick		= saakm_fallback_tick,
 	.schedule	= saakm_fallback_schedule,
 };

@@ -193,6 +193,7 @@ static inline void saakm_setsched_done(struct saakm_setsched *s)
 #ifdef CONFIG_CGROUP_SCHED
 void saakm_cgroup_attach(struct task_struct *p);
 void saakm_cgroup_fork(struct task_struct *p);
+void saakm_cgroup_online(struct cgroup_subsys_state *css);
 void saakm_cgroup_weight(struct cgroup_subsys_state *css);
 int saakm_cgroup_show(struct seq_file *m, void *v);
 ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes, loff_t off);
@@ -233,6 +234,7 @@ static inline void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 static inline void saakm_setsched_done(struct saakm_setsched *s) { }
 static inline void saakm_getattr(struct task_struct *p, struct sched_attr *attr) { }
 static inline void saakm_cgroup_attach(struct task_struct *p) { }
+static inline void saakm_cgroup_online(struct cgroup_subsys_state *css) { }
 static inline void saakm_cgroup_weight(struct cgroup_subsys_state *css) { }
 
 #endif /* CONFIG_SCHED_CLASS_SAAKM */

@@ -9,6 +9,9 @@
 #include <linux/sysrq.h>
 #include "../sched.h"
 
+/* Per-core data of a policy: as much as alloc_percpu() gives. */
+#define SAAKM_MAX_CORE_SIZE	PCPU_MIN_UNIT_SIZE
+
 /* Per-thread data of a policy, as process_event.data points into it. */
 #define SAAKM_MAX_TASK_SIZE	(2 * PAGE_SIZE)
 
@@ -32,16 +35,22 @@ struct saakm_own {
 	u64				mask;		/* bit in rq->saakm.active */
 	u32				id;
 	int				priority;
+	enum saakm_rq_type		queue;
+	saakm_order_fn			order;
+	bool				yield_to_any;
 	unsigned int			task_size;
 	unsigned int			flags;
 	unsigned int			timeout_ms;
 	unsigned int			balance_interval_ms;
 	enum saakm_reaction		reaction;
+	void __percpu			*core_data;
 };
 
 /* Behind the struct core_event that a policy sees. */
 struct saakm_core {
 	struct core_event	event;
+	struct saakm_policy	*policy;
+	enum saakm_rq_type	queue;
 	int			cpu;
 	unsigned int		nr_runnable;
 	u64			switches;
@@ -63,10 +72,12 @@ enum saakm_handler {
 	SAAKM_H_block,
 	SAAKM_H_yield,
 	SAAKM_H_tick,
+	SAAKM_H_used,
 	SAAKM_H_running,
 	SAAKM_H_attr_changed,
 	SAAKM_H_terminate,
 	SAAKM_H_moved,
+	SAAKM_H_order,
 	SAAKM_H_getparam_attr,
 	SAAKM_H_wakeup_preempt,
 	SAAKM_H_schedule,
@@ -97,6 +108,14 @@ static inline bool saakm_is_balancing(enum saakm_handler handler)
 	return handler == SAAKM_H_newly_idle || handler == SAAKM_H_balancing_select;
 }
 
+/* Its handlers hold the lock of a runqueue, and may make use of it. */
+static inline bool saakm_has_lock(enum saakm_handler handler)
+{
+	return handler != SAAKM_H_none && handler != SAAKM_H_order &&
+	       handler != SAAKM_H_new_prepare && handler != SAAKM_H_unblock_prepare &&
+	       !saakm_is_balancing(handler);
+}
+
 /* On while anything of checks, logs, history and tracepoints is on. */
 DECLARE_STATIC_KEY_FALSE(saakm_observed);
 
@@ -107,6 +126,7 @@ void saakm_observe_transition(struct task_struct *p, enum saakm_state next);
 static __always_inline void saakm_enter(const struct task_struct *p, enum saakm_handler handler)
 {
 	__this_cpu_write(saakm_context.subject, p);
+	__this_cpu_write(saakm_context.cpu, task_cpu(p));
 	__this_cpu_write(saakm_context.handler, handler);
 	if (static_branch_unlikely(&saakm_observed))
 		saakm_observe_call(p->saakm.policy, handler, p, task_cpu(p));
@@ -117,6 +137,7 @@ static __always_inline void saakm_enter_core(const struct saakm_policy *policy,
 					     enum saakm_handler handler)
 {
 	__this_cpu_write(saakm_context.subject, policy);
+	__this_cpu_write(saakm_context.cpu, core->cpu);
 	__this_cpu_write(saakm_context.handler, handler);
 	if (static_branch_unlikely(&saakm_observed))
 		saakm_observe_call(policy, handler, NULL, core->cpu);
@@ -128,9 +149,8 @@ static __always_inline void saakm_leave(void)
 }
 
 /* Call a handler about a thread or a core, if the policy has it. */
-typedef void (*saakm_thread_fn)(struct saakm_policy *policy, struct process_event *event,
-				struct core_event *core);
-typedef void (*saakm_core_fn)(struct saakm_policy *policy, struct core_event *core);
+typedef void (*saakm_thread_fn)(struct process_event *event, struct core_event *core);
+typedef void (*saakm_core_fn)(struct core_event *core);
 
 static inline struct task_struct *saakm_rq_curr(struct rq *rq)
 {
@@ -150,7 +170,7 @@ static __always_inline void saakm_thread_event(struct rq *rq, struct task_struct
 	if (!call)
 		return;
 	saakm_enter(p, handler);
-	call(policy, &p->saakm.event, &saakm_core(policy, cpu_of(rq))->event);
+	call(&p->saakm.event, &saakm_core(policy, cpu_of(rq))->event);
 	saakm_leave();
 }
 
@@ -162,8 +182,14 @@ static __always_inline void saakm_core_event(struct saakm_policy *policy, int cp
 	if (!call)
 		return;
 	saakm_enter_core(policy, core, handler);
-	call(policy, &core->event);
+	call(&core->event);
 	saakm_leave();
+}
+
+/* Not event->task, nor core->id: the policy may have overwritten them. */
+static inline struct task_struct *saakm_task_of(struct process_event *event)
+{
+	return container_of(event, struct task_struct, saakm.event);
 }
 
 /*
@@ -216,8 +242,26 @@ static inline void saakm_put(struct saakm_policy *policy)
 }
 
 /* class.c */
+DECLARE_STATIC_KEY_FALSE(saakm_charging);	/* some policy in use has a handler `used` */
 void saakm_terminate(struct rq *rq, struct task_struct *p);
 void saakm_use(struct saakm_policy *policy);
+
+/* slice.c */
+void saakm_slice_begin(struct rq *rq, struct task_struct *p);
+void saakm_slice_contend(struct rq *rq);
+void saakm_slice_cancel(struct rq *rq);
+bool saakm_slice_tick(struct rq *rq, struct task_struct *p);
+void saakm_slice_resume(struct rq *rq, struct task_struct *p);
+u64 saakm_slice_ns(const struct task_struct *p);
+void saakm_slice_init_rq(struct rq *rq);
+
+/* CPU time until the slice of the running thread ends, or 0. Its time is up to date. */
+static inline u64 saakm_slice_left(const struct task_struct *p)
+{
+	s64 left_ns = p->saakm.slice_end_ns - p->se.sum_exec_runtime;
+
+	return max_t(s64, left_ns, 0);
+}
 
 /* state.c */
 bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to);

@@ -3,24 +3,41 @@
 
 /* At load */
 
-/* A routine that is missing or of no use without another, or NULL. */
+/* What attributes and handlers say of the queues that contradicts itself, or NULL. */
+static const char *saakm_inconsistent_queue(const struct saakm_policy *policy)
+{
+	bool ordered = policy->queue == SAAKM_RQ_LIST || policy->queue == SAAKM_RQ_RBTREE;
+
+	if ((unsigned int)policy->queue > SAAKM_RQ_NONE)
+		return "queue is no enum saakm_rq_type";
+	if (ordered && !policy->order)
+		return "order is missing, for the queue is a LIST or RBTREE";
+	if (!ordered && policy->order)
+		return policy->queue == SAAKM_RQ_FIFO ?
+			"order is of no use: the queue is a FIFO" :
+			"order is of no use: queue is SAAKM_RQ_NONE";
+	if (policy->queue != SAAKM_RQ_NONE)
+		return NULL;
+	if (!policy->schedule)
+		return "schedule is missing, for queue is SAAKM_RQ_NONE";
+	if (!policy->place && !(policy->new_place && policy->unblock_place))
+		return "place is missing, for queue is SAAKM_RQ_NONE";
+	return NULL;
+}
+
 static const char *saakm_inconsistent(const struct saakm_policy *policy)
 {
-	const struct saakm_module_routines *routines = policy->routines;
-
-	if (!routines)
-		return "routines is missing";
-	if (!routines->schedule)
-		return "schedule is missing";
-	if (!routines->new_place)
-		return "new_place is missing";
-	if (!routines->unblock_place)
-		return "unblock_place is missing";
-	if (!routines->balancing_select && policy->balance_interval_ms)
+	if (policy->place && policy->new_place && policy->unblock_place)
+		return "place is of no use beside new_place and unblock_place";
+	if (policy->prepare && policy->new_prepare && policy->unblock_prepare)
+		return "prepare is of no use beside new_prepare and unblock_prepare";
+	if (!policy->balancing_select && policy->balance_interval_ms)
 		return "balancing_select is missing, for a balance_interval_ms is given";
-	if (routines->free_metadata && !routines->init)
+	if (policy->balancing_select && !policy->balance_interval_ms)
+		return "balance_interval_ms is missing, for there is a balancing_select";
+	if (policy->free_metadata && !policy->init)
 		return "init is missing, for there is a free_metadata";
-	return NULL;
+	return saakm_inconsistent_queue(policy);
 }
 
 /* Names are words of commands and files, beside numbers and these. */
@@ -59,16 +76,16 @@ static bool saakm_short_lived(const void *object, size_t size, const struct modu
 /* The pointers in struct saakm_module_routines, whatever their types. */
 static bool saakm_routine_short_lived(const struct saakm_policy *policy)
 {
-	const unsigned long *routine = (const unsigned long *)policy->routines;
+	const unsigned long *routine = (const unsigned long *)&policy->routines;
 	size_t i;
 
-	for (i = 0; i < sizeof(*policy->routines) / sizeof(*routine); i++) {
+	for (i = 0; i < sizeof(policy->routines) / sizeof(*routine); i++) {
 		/* init is called while that memory is there. */
 		if (policy->owner && within_module_init(routine[i], policy->owner) &&
-		    routine[i] != (unsigned long)policy->routines->init)
+		    routine[i] != (unsigned long)policy->init)
 			return true;
 	}
-	return false;
+	return policy->owner && within_module_init((unsigned long)policy->order, policy->owner);
 }
 
 static bool saakm_not_owners(const struct saakm_policy *policy)
@@ -88,12 +105,8 @@ static int saakm_validate_memory(const struct saakm_policy *policy)
 	if (saakm_short_lived(policy, sizeof(*policy), policy->owner))
 		return saakm_refuse(-EINVAL,
 				    "load: the struct saakm_policy is on the stack or __initdata: it must live until it is removed");
-	if (policy->routines &&
-	    saakm_short_lived(policy->routines, sizeof(*policy->routines), policy->owner))
-		return saakm_refuse(-EINVAL,
-				    "load: the routines are on the stack or __initdata: they must live until the policy is removed");
-	if (policy->routines && saakm_routine_short_lived(policy))
-		return saakm_refuse(-EINVAL, "load: a routine other than init is __init");
+	if (saakm_routine_short_lived(policy))
+		return saakm_refuse(-EINVAL, "load: a handler other than init is __init");
 	return 0;
 }
 
@@ -117,10 +130,13 @@ int saakm_validate(const struct saakm_policy *policy, struct saakm_policy **old)
 		return saakm_refuse(-EINVAL, "load: the name of a policy %s", fault);
 	fault = saakm_inconsistent(policy);
 	if (fault)
-		return saakm_refuse(-EINVAL, "load %s: the routine %s", policy->name, fault);
+		return saakm_refuse(-EINVAL, "load %s: %s", policy->name, fault);
 	if (policy->task_size > SAAKM_MAX_TASK_SIZE)
 		return saakm_refuse(-E2BIG, "load %s: task_size %u is more than %lu", policy->name,
 				    policy->task_size, SAAKM_MAX_TASK_SIZE);
+	if (policy->core_size > SAAKM_MAX_CORE_SIZE)
+		return saakm_refuse(-E2BIG, "load %s: core_size %u is more than %lu", policy->name,
+				    policy->core_size, SAAKM_MAX_CORE_SIZE);
 	*old = policy->replaces ? saakm_policy_called(policy->replaces) : NULL;
 	if (policy->replaces && !*old)
 		return saakm_refuse(-ESRCH, "load %s: no policy is called %s, to be replaced",
@@ -275,13 +291,18 @@ void saakm_wrong_election(struct rq *rq, struct saakm_policy *policy, struct tas
 				cpu_of(rq));
 }
 
-/* @handler has just returned. */
+/* @handler has just returned, or would have been called; and there is no core->rq for @p. */
 void saakm_not_placed(struct task_struct *p, enum saakm_handler handler)
 {
+	__this_cpu_write(saakm_context.subject, p);
 	__this_cpu_write(saakm_context.handler, handler);
-	saakm_violation(SAAKM_EXIT_NOT_PLACED, p->saakm.policy, p,
-			"%s returned without change_state(SAAKM_READY)",
-			saakm_handler_names[handler]);
+	if (p->saakm.policy->own->queue == SAAKM_RQ_NONE)
+		saakm_violation(SAAKM_EXIT_NOT_PLACED, p->saakm.policy, p,
+				"%s returned without change_state(SAAKM_READY)",
+				saakm_handler_names[handler]);
+	else
+		saakm_violation(SAAKM_EXIT_LOST_QUEUE, p->saakm.policy, p,
+				"core->rq was overwritten");
 	saakm_leave();
 }
 
@@ -292,11 +313,15 @@ void saakm_not_placed(struct task_struct *p, enum saakm_handler handler)
  */
 void saakm_lost_queue(struct task_struct *p, struct saakm_rq *srq)
 {
+	struct saakm_policy *policy = p->saakm.policy;
 	struct rq *rq = task_rq(p);
 	struct task_struct *other;
 
-	saakm_runqueue_init(srq, srq->cpu, srq->type, srq->order);
-	srq->owner = p->saakm.policy;
+	if (srq == &saakm_core(policy, cpu_of(rq))->event.rq)
+		__saakm_runqueue_init(srq, policy, cpu_of(rq), policy->own->queue,
+				      policy->own->order);
+	else
+		__saakm_runqueue_init(srq, policy, cpu_of(rq), srq->type, srq->order);
 	list_for_each_entry(other, &rq->saakm.threads, saakm.rq_node) {
 		if (other->saakm.rq == srq)
 			saakm_link_orphan(rq, other);

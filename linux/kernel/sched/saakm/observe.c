@@ -23,7 +23,7 @@ void saakm_trace_off(void)
 }
 
 /*
- * Keeps both static keys on, for emulators that do not get along with code that
+ * Keeps the static keys on, for emulators that do not get along with code that
  * changes under running CPUs: QEMU 7.2 with a thread per CPU then and now
  * executes a breakpoint that is gone.
  */
@@ -31,6 +31,7 @@ static int __init saakm_keep_patched(char *arg)
 {
 	static_branch_inc(&__saakm_enabled);
 	static_branch_inc(&saakm_observed);
+	static_branch_inc(&saakm_charging);
 	return 0;
 }
 early_param("saakm_keep_patched", saakm_keep_patched);

@@ -71,28 +71,32 @@ void saakm_use(struct saakm_policy *policy)
 {
 	const struct saakm_module_routines *routines = &policy->own->routines;
 
-	if (likely(READ_ONCE(policy->used)))
+	if (likely(READ_ONCE(policy->used_once)))
 		return;
 	guard(mutex)(&saakm_use_mutex);
-	if (policy->used)
+	if (policy->used_once)
 		return;
 	static_branch_inc(&__saakm_enabled);
+	if (routines->used)
+		static_branch_inc(&saakm_charging);
 	if (routines->newly_idle)
 		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->own->mask);
 	if (routines->enter_idle || routines->exit_idle)
 		WRITE_ONCE(saakm_watching_idle, saakm_watching_idle | policy->own->mask);
-	WRITE_ONCE(policy->used, true);
+	WRITE_ONCE(policy->used_once, true);
 }
 
 /* It is unlinked, and nobody can join it. */
 static void saakm_unuse(struct saakm_policy *policy)
 {
 	guard(mutex)(&saakm_use_mutex);
-	if (!policy->used)
+	if (!policy->used_once)
 		return;
 	WRITE_ONCE(saakm_pulling, saakm_pulling & ~policy->own->mask);
 	WRITE_ONCE(saakm_watching_idle, saakm_watching_idle & ~policy->own->mask);
-	policy->used = false;
+	policy->used_once = false;
+	if (policy->own->routines.used)
+		static_branch_dec(&saakm_charging);
 	static_branch_dec(&__saakm_enabled);
 }
 
@@ -101,6 +105,23 @@ static bool saakm_wants_cores(const struct saakm_module_routines *routines)
 {
 	return routines->enter_idle || routines->exit_idle ||
 	       routines->core_entry || routines->core_exit;
+}
+
+static void saakm_setup_core(struct saakm_core *core, int cpu, struct saakm_policy *policy,
+			     const struct saakm_own *own)
+{
+	core->cpu = cpu;
+	core->policy = policy;
+	core->queue = own->queue;
+	core->next_balance = jiffies;
+	core->event.id = cpu;
+	core->event.policy = policy;
+	core->event.data = own->core_data ? per_cpu_ptr(own->core_data, cpu) : NULL;
+	if (!__saakm_runqueue_init(&core->event.rq, policy, cpu, own->queue, own->order))
+		return;
+	/* SAAKM_RQ_NONE: an empty one, which nobody can be put into. */
+	__saakm_runqueue_init(&core->event.rq, NULL, cpu, SAAKM_RQ_FIFO, NULL);
+	core->event.rq.type = SAAKM_RQ_NONE;
 }
 
 /* Copies what the class relies on. */
@@ -112,12 +133,19 @@ static int saakm_own_policy(struct saakm_policy *policy)
 
 	own = kzalloc(sizeof(*own), GFP_KERNEL);
 	cores = alloc_percpu(struct saakm_core);
-	if (!own || !cores) {
+	if (own && policy->core_size)
+		own->core_data = __alloc_percpu(policy->core_size, SMP_CACHE_BYTES);
+	if (!own || !cores || (policy->core_size && !own->core_data)) {
 		free_percpu(cores);
+		if (own)
+			free_percpu(own->core_data);
 		kfree(own);
 		return saakm_refuse(-ENOMEM, "load %s: no memory", policy->name);
 	}
-	own->routines = *policy->routines;
+	saakm_fill_routines(&own->routines, policy);
+	own->queue = policy->queue;
+	own->order = policy->order;
+	own->yield_to_any = policy->yield_to_any;
 	own->leaving = saakm_fallback;
 	own->leaving.terminate = own->routines.terminate;
 	strscpy(own->name, policy->name);
@@ -128,13 +156,8 @@ static int saakm_own_policy(struct saakm_policy *policy)
 	own->timeout_ms = policy->timeout_ms;
 	own->balance_interval_ms = policy->balance_interval_ms;
 	own->reaction = policy->reaction;
-	for_each_possible_cpu(cpu) {
-		struct saakm_core *core = per_cpu_ptr(cores, cpu);
-
-		core->cpu = cpu;
-		core->event.id = cpu;
-		core->next_balance = jiffies;
-	}
+	for_each_possible_cpu(cpu)
+		saakm_setup_core(per_cpu_ptr(cores, cpu), cpu, policy, own);
 	policy->own = own;
 	/* The struct core_event is the first in it. */
 	policy->cores = (struct core_event __percpu *)cores;
@@ -144,6 +167,7 @@ static int saakm_own_policy(struct saakm_policy *policy)
 static void saakm_disown_policy(struct saakm_policy *policy)
 {
 	free_percpu(policy->cores);
+	free_percpu(policy->own->core_data);
 	kfree(policy->own);
 	policy->cores = NULL;
 	policy->own = NULL;
@@ -178,7 +202,7 @@ static int saakm_setup(struct saakm_policy *policy)
 	policy->ops = &policy->own->routines;
 	policy->dying = false;
 	policy->remover = NULL;
-	policy->used = false;
+	policy->used_once = false;
 	policy->nr_threads = 0;
 	policy->nr_new = 0;
 	policy->nr_terminated = 0;
@@ -292,13 +316,23 @@ static bool saakm_in_handler(const char *what)
 	return true;
 }
 
-int saakm_add_policy(struct saakm_policy *policy)
+/* Another edition's struct says nothing that could be relied on, but for its name. */
+static int saakm_other_edition(const struct saakm_policy *policy, unsigned int edition)
+{
+	return saakm_refuse(-EPROTO,
+			    "load %.*s: the module was built for edition %u of the API, this kernel has edition %u: build it again",
+			    SAAKM_NAME_LEN - 1, policy->name, edition, SAAKM_EDITION);
+}
+
+int saakm_add_policy_of(struct saakm_policy *policy, unsigned int edition)
 {
 	struct saakm_policy *old = NULL;
 	int ret;
 
-	if (saakm_in_handler(__func__))
+	if (saakm_in_handler("saakm_add_policy"))
 		return saakm_refuse(-EDEADLK, "load: from a handler");
+	if (edition != SAAKM_EDITION)
+		return saakm_other_edition(policy, edition);
 	guard(mutex)(&saakm_load_mutex);
 	scoped_guard(mutex, &saakm_mutex) {
 		ret = saakm_validate(policy, &old);
@@ -311,6 +345,15 @@ int saakm_add_policy(struct saakm_policy *policy)
 	if (old)
 		saakm_put(old);
 	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_add_policy_of, SAAKM);
+
+/* What modules of the first edition call. */
+#undef saakm_add_policy
+int saakm_add_policy(struct saakm_policy *policy);
+int saakm_add_policy(struct saakm_policy *policy)
+{
+	return saakm_other_edition(policy, 1);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_add_policy, SAAKM);
 

@@ -58,7 +58,7 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	saakm_list_member(p);
 	if (ops->take_over) {
 		saakm_enter(p, SAAKM_H_take_over);
-		ops->take_over(new, &p->saakm.event, old_data ? old_data->bytes : NULL);
+		ops->take_over(&p->saakm.event, old_data ? old_data->bytes : NULL);
 		saakm_leave();
 	}
 	sched_enq_and_set_task(&ctx);
@@ -88,7 +88,7 @@ void saakm_replace(struct saakm_policy *old, struct saakm_policy *new)
 	*last = (struct saakm_replacement) {};
 	strscpy(last->from, old->own->name);
 	strscpy(last->to, new->own->name);
-	if (old->used)
+	if (old->used_once)
 		saakm_use(new);
 	WRITE_ONCE(old->successor, new);
 	saakm_wait_joiners();

@@ -3,7 +3,15 @@
 #ifndef _KERNEL_SCHED_SAAKM_RQ_H
 #define _KERNEL_SCHED_SAAKM_RQ_H
 
+#include <linux/hrtimer.h>
 #include <linux/saakm.h>
+
+/* How the slice of the running thread is timed, if it is shorter than a tick. */
+enum saakm_slice_timing {
+	SAAKM_SLICE_UNTIMED,
+	SAAKM_SLICE_ALONE,		/* as soon as another thread comes to wait */
+	SAAKM_SLICE_ARMED,		/* by the timer */
+};
 
 struct saakm_cpu {
 	unsigned int		nr_running;
@@ -11,6 +19,7 @@ struct saakm_cpu {
 	bool			kicked;		/* an idle CPU shall ask the policies */
 	bool			kick_owed;	/* at the next tick */
 	bool			tick_work;	/* there is something for saakm_tick_work() */
+	u8			slice;		/* enum saakm_slice_timing */
 	unsigned int		kicks;		/* since the last one */
 	bool			resched_owed;	/* misuse.c: by the next kick, whoever runs */
 	bool			idled;		/* since the watchdog's last sample */
@@ -36,6 +45,8 @@ struct saakm_cpu {
 	struct saakm_rq		orphans;
 	struct sched_dl_entity	server;
 	struct irq_work		kick;
+	struct hrtimer		slice_timer;	/* slice.c */
+	struct irq_work		slice_kick;	/* a CPU arms its own timer */
 	struct irq_work		probe;		/* of the watchdog */
 	struct irq_work		wake;		/* misuse.c */
 	struct task_struct	*to_wake;

@@ -84,6 +84,7 @@ static bool saakm_claim_queue(const struct task_struct *p, enum saakm_state next
 			      int cpu, struct saakm_rq *srq)
 {
 	if (!p->saakm.policy || next != SAAKM_READY || !srq || srq->owner ||
+	    srq->type > SAAKM_RQ_RBTREE ||
 	    !(srq->head.next || srq->type == SAAKM_RQ_RBTREE))
 		return false;
 	srq->owner = p->saakm.policy;
@@ -93,6 +94,11 @@ static bool saakm_claim_queue(const struct task_struct *p, enum saakm_state next
 static noinline int saakm_change_unclaimed(struct task_struct *p, enum saakm_state next,
 					   int cpu, struct saakm_rq *srq)
 {
+	if (!p) {
+		saakm_violation(SAAKM_EXIT_WRONG_TRANSITION, NULL, NULL,
+				"change_state(NULL): was the queue empty?");
+		return -EINVAL;
+	}
 	if (!saakm_claim_queue(p, next, cpu, srq))
 		return saakm_refuse_change(p, next, cpu, srq);
 	return saakm_change_waiting(cpu_rq(cpu), p, next, srq);

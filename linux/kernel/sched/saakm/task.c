@@ -69,6 +69,8 @@ static void saakm_set_membership(struct task_struct *p, struct saakm_policy *pol
 		SAAKM_PREEMPTED : SAAKM_NOT_PREEMPTED;
 	st->since_ns = task_rq(p)->clock;
 	st->wait_ns = 0;
+	st->slice_ns = 0;
+	st->slice_end_ns = 0;
 	st->data = data;
 	st->event = (struct process_event) {
 		.task		= p,
@@ -162,19 +164,17 @@ static struct saakm_policy *saakm_find_target(const struct saakm_setsched *s,
 	return policy;
 }
 
-static int saakm_may_join(struct saakm_policy *policy, struct task_struct *p,
-			  const struct sched_attr *full, bool user, bool keep)
+/* In a function of its own: only few policies need the copy. */
+static noinline int saakm_checkparam(const struct saakm_setsched *s, struct saakm_policy *policy,
+				     const struct saakm_module_routines *ops,
+				     const struct sched_attr *attr)
 {
-	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
+	struct sched_attr full = *attr;
 	int ret;
 
-	if (user && policy->own->flags & SAAKM_POLICY_PRIVILEGED &&
-	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
-		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
-				    policy->own->name);
-	if (!ops->checkparam_attr || keep)
-		return 0;
-	ret = ops->checkparam_attr(policy, full);
+	full.sched_saakm_policy = s->id;
+	full.sched_saakm_param = s->param;
+	ret = ops->checkparam_attr(policy, &full);
 	if (ret)
 		return saakm_refuse(ret < 0 ? ret : -EINVAL,
 				    "sched_setattr: %s refused the parameters (%d)",
@@ -182,26 +182,33 @@ static int saakm_may_join(struct saakm_policy *policy, struct task_struct *p,
 	return 0;
 }
 
+static int saakm_may_join(const struct saakm_setsched *s, struct saakm_policy *policy,
+			  struct task_struct *p, const struct sched_attr *attr, bool user)
+{
+	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
+
+	if (user && policy->own->flags & SAAKM_POLICY_PRIVILEGED &&
+	    READ_ONCE(p->saakm.policy) != policy && !capable(CAP_SYS_NICE))
+		return saakm_refuse(-EPERM, "sched_setattr: policy %s takes CAP_SYS_NICE",
+				    policy->own->name);
+	return ops->checkparam_attr && !s->keep ? saakm_checkparam(s, policy, ops, attr) : 0;
+}
+
 static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p,
 				 const struct sched_attr *attr, bool user)
 {
-	struct sched_attr full = *attr;
 	struct saakm_policy *policy;
 	int ret;
 
 	/* The old calls name none: sched_getscheduler(), and later back to what it said. */
 	s->same = s->keep || !attr->sched_saakm_policy;
-	if (s->same) {
-		full.sched_saakm_policy = READ_ONCE(p->saakm.id);
-		full.sched_saakm_param = READ_ONCE(p->saakm.param);
-	}
-	s->id = full.sched_saakm_policy;
-	s->param = full.sched_saakm_param;
+	s->id = s->same ? READ_ONCE(p->saakm.id) : attr->sched_saakm_policy;
+	s->param = s->same ? READ_ONCE(p->saakm.param) : attr->sched_saakm_param;
 	policy = saakm_find_target(s, p);
 	if (IS_ERR_OR_NULL(policy))
 		return PTR_ERR_OR_ZERO(policy);
 	s->held = policy;
-	ret = saakm_may_join(policy, p, &full, user, s->keep);
+	ret = saakm_may_join(s, policy, p, attr, user);
 	if (ret)
 		return ret;
 	saakm_use(policy);
@@ -247,6 +254,19 @@ int __saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 	return 0;
 }
 
+static noinline void saakm_setparam(const struct saakm_setsched *s, struct task_struct *p,
+				    const struct saakm_module_routines *ops,
+				    const struct sched_attr *attr)
+{
+	struct sched_attr full = *attr;
+
+	full.sched_saakm_policy = s->target->own->id;
+	full.sched_saakm_param = s->param;
+	saakm_enter(p, SAAKM_H_setparam_attr);
+	ops->setparam_attr(&p->saakm.event, &full);
+	saakm_leave();
+}
+
 void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 			    struct task_struct *p, const struct sched_attr *attr)
 {
@@ -274,15 +294,8 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	st->home = s->home >= 0 ? s->home : home;
 	st->param = s->param;
 	ops = READ_ONCE(target->ops);
-	if (ops->setparam_attr) {
-		struct sched_attr full = *attr;
-
-		full.sched_saakm_policy = target->own->id;
-		full.sched_saakm_param = s->param;
-		saakm_enter(p, SAAKM_H_setparam_attr);
-		ops->setparam_attr(target, &st->event, &full);
-		saakm_leave();
-	}
+	if (ops->setparam_attr)
+		saakm_setparam(s, p, ops, attr);
 }
 
 void __saakm_setsched_done(struct saakm_setsched *s)
@@ -306,12 +319,13 @@ void saakm_getattr(struct task_struct *p, struct sched_attr *attr)
 	policy = p->saakm.policy;
 	if (!policy)
 		return;
+	update_rq_clock(guard.rq);
 	attr->sched_saakm_policy = policy->own->id;
 	attr->sched_saakm_param = p->saakm.param;
 	ops = READ_ONCE(policy->ops);
 	if (ops->getparam_attr) {
 		saakm_enter(p, SAAKM_H_getparam_attr);
-		ops->getparam_attr(policy, &p->saakm.event, attr);
+		ops->getparam_attr(&p->saakm.event, attr);
 		saakm_leave();
 	}
 }

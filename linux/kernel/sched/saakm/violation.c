@@ -17,11 +17,11 @@ static const char * const saakm_advice[SAAKM_NR_EXITS] = {
 	[SAAKM_EXIT_NOT_PLACED] =
 		"call change_state(task, SAAKM_READY, core->id, queue of core->id) on every path",
 	[SAAKM_EXIT_REFUSED_PLACEMENT] =
-		"return a CPU of task->cpus_ptr that is online, as saakm_idle_cpu_near() does, or event->prev_cpu",
+		"return a CPU of task->cpus_ptr that is online, or event->prev_cpu: also where saakm_idle_cpu_near() finds none, -1",
 	[SAAKM_EXIT_WRONG_ELECTION] =
 		"return core->curr, or what saakm_rq_first() gives for a queue of core->id",
 	[SAAKM_EXIT_WRONG_MOVE] =
-		"move threads in newly_idle and balancing_select only, to a queue of the CPU that you name",
+		"move threads to other cores in newly_idle and balancing_select only, to a queue of the CPU that you name; between queues of a core in a handler marked [R], for a READY thread of that core",
 	[SAAKM_EXIT_LOST_QUEUE] =
 		"initialise a queue once, in init, and do not free or overwrite it",
 };
@@ -140,7 +140,7 @@ void saakm_violation(enum saakm_exit_kind kind, struct saakm_policy *policy,
 
 	/* The watchdog knows whom it means, wherever its timer came in between. */
 	if (kind != SAAKM_EXIT_STALL && kind != SAAKM_EXIT_OVERRUN)
-		policy = saakm_calling() ?: policy;
+		policy = saakm_calling() ?: policy ?: saakm_being_loaded();
 	atomic_inc(&saakm_violations);
 	if (policy && saakm_exit_kind(policy))
 		return;		/* a handler that was still at work */

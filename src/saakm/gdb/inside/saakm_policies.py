@@ -2,7 +2,7 @@
 """saakm-policies."""
 
 import gdb
-from saakm_values import enum_name, policies, policy_name, switches
+from saakm_values import core, enum_name, policies, policy_name, switches
 
 _ROW = "{:<3} {:<16} {:<16} {:>8} {:<7} {:>7} {:>10} {:>10} {:>10}\n"
 
@@ -51,4 +51,19 @@ def _row(policy: gdb.Value) -> list[int | str]:
     ]
 
 
+class Core(gdb.Function):
+    """What a policy sees of a CPU, core->rq and core->data among it: $saakm_core("NAME", CPU)"""
+
+    def __init__(self) -> None:
+        super().__init__("saakm_core")
+
+    def invoke(self, *args: gdb.Value) -> gdb.Value:
+        name, cpu = args
+        for policy in policies():
+            if policy_name(policy) == name.string():
+                return core(policy, int(cpu))["event"]
+        raise gdb.GdbError(f"There is no policy {name.string()}; saakm-policies lists them")
+
+
 Policies()
+Core()

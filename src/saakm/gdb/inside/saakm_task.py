@@ -51,7 +51,7 @@ def _facts(task: gdb.Value) -> dict[str, str]:
     facts["policy"] = f"{policy_name(ours['policy'])} (id {int(ours['policy']['own']['id'])})"
     facts["state"] = f"{state(task)} for {duration(now_ns() - int(ours['since_ns']))}"
     facts["queue"] = (
-        f"{queue_name(ours['rq'].dereference())} of CPU {int(ours['rq']['cpu'])}"
+        f"{queue_name(ours['rq'].dereference())}, CPU {int(ours['rq']['cpu'])}"
         if ours["rq"]
         else "none"
     )

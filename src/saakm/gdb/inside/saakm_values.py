@@ -39,10 +39,15 @@ def policy_name(policy: gdb.Value) -> str:
     return policy["own"]["name"].string()
 
 
+def core(policy: gdb.Value, cpu: int) -> gdb.Value:
+    """What the class has of a CPU for a policy; the struct core_event is its member `event`."""
+    found: gdb.Value = cpus.per_cpu(policy["cores"].cast(_core.get_type().pointer()), cpu)
+    return found
+
+
 def switches(policy: gdb.Value) -> int:
-    """Counts those to its threads, on all CPUs, in what the class has for each of them."""
-    cores = policy["cores"].cast(_core.get_type().pointer())
-    return sum(int(cpus.per_cpu(cores, cpu)["switches"]) for cpu in cpus.each_possible_cpu())
+    """Counts those to its threads, on all CPUs."""
+    return sum(int(core(policy, cpu)["switches"]) for cpu in cpus.each_possible_cpu())
 
 
 def enum_name(constant: gdb.Value, prefix: str) -> str:
@@ -85,7 +90,7 @@ def cpu_list(mask: gdb.Value) -> str:
 
 
 def symbol(address: int) -> str:
-    """The name at an address, as fifo_rq or core + 8; empty if there is none."""
+    """The name at an address, as my_rq or core + 8; empty if there is none."""
     text = gdb.execute(f"info symbol {address:#x}", to_string=True)
     return "" if text.startswith("No symbol") else text.partition(" in section")[0].strip()
 
@@ -97,8 +102,11 @@ def address_of(struct: gdb.Value) -> int:
 
 def queue_name(queue: gdb.Value) -> str:
     """A per-CPU variable has its name at the same distance from each CPU's area."""
-    offset = int(value(f"__per_cpu_offset[{int(queue['cpu'])}]"))
-    address = address_of(queue)
+    address, cpu = address_of(queue), int(queue["cpu"])
+    for policy in policies():
+        if address == address_of(core(policy, cpu)["event"]["rq"]):
+            return f"core->rq of {policy_name(policy)}"
+    offset = int(value(f"__per_cpu_offset[{cpu}]"))
     return symbol(address - offset & (1 << 64) - 1) or symbol(address) or f"{address:#x}"
 
 

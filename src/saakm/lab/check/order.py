@@ -19,6 +19,7 @@ STATE_IN: dict[str, set[str]] = {
     "block": {"READY", "RUNNING", "READY_TICK"},
     "yield": {"RUNNING", "READY_TICK"},
     "tick": {"RUNNING"},
+    "used": {"RUNNING", "READY_TICK"},
     "running": {"RUNNING"},
     "wakeup_preempt": {"READY"},
     "moved": {"MIGRATING"},

@@ -32,8 +32,9 @@ def table_of(rows: list[Row]) -> tuple[list[int], dict[str, dict[int, float]]]:
 def described(scheduler: str) -> str:
     """Adds what kind of runqueue a policy has."""
     code = "".join(file.read_text() for file in (paths.POLICIES / scheduler).glob("*.c"))
-    queues = sorted(set(re.findall(r"\bSAAKM_RQ_([A-Z]+)\b", code)))
-    return f"{scheduler} ({', '.join(queues)})" if queues else scheduler
+    # Who names none has what the class keeps by default.
+    queues = sorted(set(re.findall(r"\bSAAKM_RQ_([A-Z]+)\b", code))) or ["FIFO"]
+    return f"{scheduler} ({', '.join(queues)})" if code else scheduler
 
 
 def show(rows: list[Row], console: Console) -> None:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* badload: a policy that must be refused, in the way that `fault` says. */
-#include <linux/module.h>
 #include <linux/saakm.h>
 #include <linux/slab.h>
 
@@ -10,23 +9,37 @@ module_param(fault, charp, 0444);
 static char *name = "badload";
 module_param(name, charp, 0444);
 
-static DEFINE_PER_CPU(struct saakm_rq, badload_rq);
-
-static void bad_place(struct saakm_policy *policy, struct process_event *event,
-		      struct core_event *core)
+static bool is(const char *wanted)
 {
-	change_state(event->task, SAAKM_READY, core->id, &per_cpu(badload_rq, core->id));
+	return !strcmp(fault, wanted);
 }
 
-static struct task_struct *bad_schedule(struct saakm_policy *policy, struct core_event *core)
+static int bad_prepare(struct process_event *event)
 {
-	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(badload_rq, core->id));
+	return event->prev_cpu;
+}
+
+static void bad_place(struct process_event *event, struct core_event *core)
+{
+}
+
+static struct task_struct *bad_schedule(struct core_event *core)
+{
+	return saakm_curr(core) ?: saakm_rq_first(&core->rq);
+}
+
+static int bad_order(const struct task_struct *a, const struct task_struct *b)
+{
+	return 0;
+}
+
+static void bad_select(struct core_event *core)
+{
 }
 
 static int bad_init(struct saakm_policy *policy)
 {
-	saakm_runqueues_init(&badload_rq, SAAKM_RQ_FIFO, NULL);
-	return strcmp(fault, "init") ? 0 : -EXDEV;
+	return is("init") ? -EXDEV : 0;
 }
 
 /* More than there is. */
@@ -43,48 +56,78 @@ static void bad_free(struct saakm_policy *policy)
 	pr_info("badload: free_metadata\n");
 }
 
-static struct saakm_module_routines routines = {
-	.init		= bad_init,
-	.free_metadata	= bad_free,
-	.new_place	= bad_place,
-	.unblock_place	= bad_place,
-	.schedule	= bad_schedule,
+static struct saakm_policy badload = {
+	.owner			= THIS_MODULE,
+	.init			= bad_init,
+	.free_metadata		= bad_free,
+	.new_prepare		= bad_prepare,
+	.unblock_prepare	= bad_prepare,
+	.new_place		= bad_place,
+	.unblock_place		= bad_place,
+	.schedule		= bad_schedule,
 };
 
-static struct saakm_policy badload = { .routines = &routines, .owner = THIS_MODULE };
+/* With queues of its own: a policy that lacks something, or has an order. */
+static void __init make_none(const char *what)
+{
+	badload.queue = SAAKM_RQ_NONE;
+	if (!strcmp(what, "new_place") || !strcmp(what, "places"))
+		badload.new_place = NULL;
+	if (!strcmp(what, "unblock_place") || !strcmp(what, "places"))
+		badload.unblock_place = NULL;
+	if (!strcmp(what, "schedule"))
+		badload.schedule = NULL;
+	if (!strcmp(what, "order"))
+		badload.order = bad_order;
+}
+
+static void __init make_fault(void)
+{
+	if (!strncmp(fault, "none_", 5))
+		make_none(fault + 5);
+	else if (is("queue"))
+		badload.queue = 7;
+	else if (is("list"))
+		badload.queue = SAAKM_RQ_LIST;
+	else if (is("rbtree"))
+		badload.queue = SAAKM_RQ_RBTREE;
+	else if (is("order"))
+		badload.order = bad_order;
+	else if (is("place"))
+		badload.place = bad_place;
+	else if (is("prepare"))
+		badload.prepare = bad_prepare;
+	else if (is("interval"))
+		badload.balance_interval_ms = 10;
+	else if (is("select"))
+		badload.balancing_select = bad_select;
+	else if (is("free"))
+		badload.init = NULL;
+	else if (is("big"))
+		badload.task_size = 100000;
+	else if (is("big_core"))
+		badload.core_size = 40000;
+	else if (is("greedy"))
+		badload.init = bad_greedy;
+	else if (is("long"))
+		memset(badload.name, 'x', sizeof(badload.name));
+}
 
 static int __init badload_init(void)
 {
 	int ret;
 
 	strscpy(badload.name, name);
-	if (!strcmp(fault, "schedule"))
-		routines.schedule = NULL;
-	else if (!strcmp(fault, "new_place"))
-		routines.new_place = NULL;
-	else if (!strcmp(fault, "unblock_place"))
-		routines.unblock_place = NULL;
-	else if (!strcmp(fault, "routines"))
-		badload.routines = NULL;
-	else if (!strcmp(fault, "interval"))
-		badload.balance_interval_ms = 10;
-	else if (!strcmp(fault, "free"))
-		routines.init = NULL;
-	else if (!strcmp(fault, "big"))
-		badload.task_size = 100000;
-	else if (!strcmp(fault, "greedy"))
-		routines.init = bad_greedy;
-	else if (!strcmp(fault, "long"))
-		memset(badload.name, 'x', sizeof(badload.name));
-	ret = saakm_add_policy(&badload);
-	if (!ret && !strcmp(fault, "late"))
+	make_fault();
+	ret = saakm_add_policy_of(&badload, is("edition") ? 1 : SAAKM_EDITION);
+	if (!ret && is("late"))
 		ret = -EXDEV;	/* with the policy registered: we forgot to undo it */
 	return ret;
 }
 
 static void __exit badload_exit(void)
 {
-	if (strcmp(fault, "forget"))
+	if (!is("forget"))
 		saakm_remove_policy(&badload);
 }
 

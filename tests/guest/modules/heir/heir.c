@@ -5,7 +5,6 @@
  * With `hold`, who asks to join is answered when heir is on its way out; `asking` wait.
  */
 #include <linux/delay.h>
-#include <linux/module.h>
 #include <linux/saakm.h>
 
 struct heir_task {
@@ -26,29 +25,14 @@ module_param_named(inherited, inherited.counter, int, 0444);
 static atomic_t elections = ATOMIC_INIT(0);	/* that came with them */
 module_param_named(elections, elections.counter, int, 0444);
 
-static DEFINE_PER_CPU(struct saakm_rq, heir_rq);
-
-static void heir_place(struct saakm_policy *policy, struct process_event *event,
-		       struct core_event *core)
-{
-	change_state(event->task, SAAKM_READY, core->id, &per_cpu(heir_rq, core->id));
-}
-
-static void heir_tick(struct saakm_policy *policy, struct process_event *event,
-		      struct core_event *core)
+static void heir_tick(struct process_event *event, struct core_event *core)
 {
 	change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
-static void heir_running(struct saakm_policy *policy, struct process_event *event,
-			 struct core_event *core)
+static void heir_running(struct process_event *event, struct core_event *core)
 {
 	((struct heir_task *)event->data)->elections++;
-}
-
-static struct task_struct *heir_schedule(struct saakm_policy *policy, struct core_event *core)
-{
-	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(heir_rq, core->id));
 }
 
 static int heir_check(struct saakm_policy *policy, const struct sched_attr *attr)
@@ -67,8 +51,7 @@ static int heir_migrate_from(struct saakm_policy *policy, struct saakm_policy *o
 	return -refuse;
 }
 
-static void heir_take_over(struct saakm_policy *policy, struct process_event *event,
-			   const void *old_data)
+static void heir_take_over(struct process_event *event, const void *old_data)
 {
 	const struct heir_task *old = old_data;
 
@@ -77,27 +60,15 @@ static void heir_take_over(struct saakm_policy *policy, struct process_event *ev
 	atomic_add(old->elections, &elections);
 }
 
-static int heir_init(struct saakm_policy *policy)
-{
-	return saakm_runqueues_init(&heir_rq, SAAKM_RQ_FIFO, NULL);
-}
-
-static const struct saakm_module_routines heir_routines = {
-	.init		= heir_init,
-	.new_place	= heir_place,
-	.unblock_place	= heir_place,
+static struct saakm_policy heir = {
+	.owner		= THIS_MODULE,
+	.task_size	= sizeof(struct heir_task),
+	.prepare	= saakm_prev_cpu,
 	.tick		= heir_tick,
 	.running	= heir_running,
-	.schedule	= heir_schedule,
 	.checkparam_attr = heir_check,
 	.migrate_from	= heir_migrate_from,
 	.take_over	= heir_take_over,
-};
-
-static struct saakm_policy heir = {
-	.routines	= &heir_routines,
-	.owner		= THIS_MODULE,
-	.task_size	= sizeof(struct heir_task),
 };
 
 static char *replaces;

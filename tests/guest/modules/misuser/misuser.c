@@ -5,7 +5,6 @@
  * get on. `refused` counts the calls that said so.
  */
 #include <linux/delay.h>
-#include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/saakm.h>
 #include <linux/sched/task.h>
@@ -67,9 +66,26 @@ static void locked_calls(struct task_struct *task, struct core_event *core)
 	struct saakm_rq *rq = &per_cpu(misuser_rq, cpu);
 
 	if (is("steal_locked"))
-		wrong(saakm_steal(own_rq(core), cpu, rq, 1, NULL));
+		wrong(saakm_steal(own_rq(core), cpu, rq, 1, NULL, NULL));
 	else if (is("move_locked"))
 		wrong(saakm_move_task(task, cpu, rq));
+}
+
+/* From a handler that does not hold the lock which these need. */
+static void unlocked_calls(struct task_struct *task)
+{
+	struct task_struct *waits;
+	int cpu;
+
+	if (is("slice_unlocked"))
+		wrong(saakm_set_slice(task, NSEC_PER_MSEC));
+	if (!is("switch_unlocked"))
+		return;
+	for_each_online_cpu(cpu) {
+		waits = saakm_rq_first(&per_cpu(misuser_rq, cpu));
+		if (waits)
+			wrong(saakm_switch_queue(waits, &per_cpu(misuser_rq, cpu)));
+	}
 }
 
 /* True if the thread is not to be placed any more. */
@@ -95,12 +111,11 @@ static bool place_wrongly(struct task_struct *task, struct core_event *core)
 	return true;
 }
 
-static void mis_place(struct saakm_policy *policy, struct process_event *event,
-		      struct core_event *core)
+static void mis_place(struct process_event *event, struct core_event *core)
 {
 	struct task_struct *asleep = per_cpu(sleeper, core->id);
 
-	may_abort(policy, "place");
+	may_abort(core->policy, "place");
 	locked_calls(event->task, core);
 	if (is("place_sleeper") && asleep && asleep != event->task &&
 	    saakm_task_state(asleep) == SAAKM_BLOCKED)
@@ -112,19 +127,19 @@ static void mis_place(struct saakm_policy *policy, struct process_event *event,
 		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
 }
 
-static void mis_end(struct saakm_policy *policy, struct process_event *event,
-		    struct core_event *core)
+static void mis_end(struct process_event *event, struct core_event *core)
 {
-	may_abort(policy, "end");
+	may_abort(core->policy, "end");
 	if (is("end_ready"))
 		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
 }
 
-static int mis_prepare(struct saakm_policy *policy, struct process_event *event)
+static int mis_prepare(struct process_event *event)
 {
 	int cpu;
 
-	may_abort(policy, "prepare");
+	may_abort(event->task->saakm.policy, "prepare");
+	unlocked_calls(event->task);
 	if (is("prepare_sleeps"))
 		schedule_timeout_uninterruptible(1);
 	if (is("prepare_forbidden")) {
@@ -137,12 +152,11 @@ static int mis_prepare(struct saakm_policy *policy, struct process_event *event)
 		is("prepare_offline") ? num_possible_cpus() - 1 : event->prev_cpu;
 }
 
-static void mis_block(struct saakm_policy *policy, struct process_event *event,
-		      struct core_event *core)
+static void mis_block(struct process_event *event, struct core_event *core)
 {
 	struct task_struct *waiting = saakm_rq_first(own_rq(core));
 
-	may_abort(policy, "block");
+	may_abort(core->policy, "block");
 	if (is("block_ready"))
 		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
 	else if (is("block_queue"))
@@ -153,11 +167,29 @@ static void mis_block(struct saakm_policy *policy, struct process_event *event,
 		per_cpu(sleeper, core->id) = get_task_struct(event->task);
 }
 
-static void mis_tick(struct saakm_policy *policy, struct process_event *event,
-		     struct core_event *core)
+/* Of who waits, and of who does not. */
+static void switch_wrongly(struct task_struct *running, struct core_event *core)
 {
-	may_abort(policy, "tick");
+	struct task_struct *waits = saakm_rq_first(own_rq(core));
+	struct task_struct *asleep = per_cpu(sleeper, core->id);
+
+	if (is("switch_running"))
+		wrong(saakm_switch_queue(running, own_rq(core)));
+	else if (is("switch_sleeper") && asleep && saakm_task_state(asleep) == SAAKM_BLOCKED)
+		wrong(saakm_switch_queue(asleep, own_rq(core)));
+	else if (is("switch_foreign") && waits)
+		wrong(saakm_switch_queue(waits, &per_cpu(misuser_rq, other_cpu(core))));
+	else if (is("switch_uninitialised") && waits)
+		wrong(saakm_switch_queue(waits, &uninitialised));
+	else if (is("switch_null") && waits)
+		wrong(saakm_switch_queue(waits, NULL));
+}
+
+static void mis_tick(struct process_event *event, struct core_event *core)
+{
+	may_abort(core->policy, "tick");
 	locked_calls(event->task, core);
+	switch_wrongly(event->task, core);
 	if (is("tick_slow"))
 		mdelay(2000);
 	else if (is("tick_forgets") && own_rq(core)->nr_tasks)
@@ -174,30 +206,28 @@ static void mis_tick(struct saakm_policy *policy, struct process_event *event,
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
-static void mis_running(struct saakm_policy *policy, struct process_event *event,
-			struct core_event *core)
+static void mis_running(struct process_event *event, struct core_event *core)
 {
-	may_abort(policy, "running");
+	may_abort(core->policy, "running");
 	if (is("running_sleeps"))
 		schedule_timeout_uninterruptible(1);
 	if (is("running_blocked"))
 		wrong_state(event->task, SAAKM_BLOCKED, core, NULL);
 }
 
-static void mis_terminate(struct saakm_policy *policy, struct process_event *event,
-			  struct core_event *core)
+static void mis_terminate(struct process_event *event, struct core_event *core)
 {
-	may_abort(policy, "terminate");
+	may_abort(core->policy, "terminate");
 	if (is("terminate_ready"))
 		wrong_state(event->task, SAAKM_READY, core, own_rq(core));
 }
 
-static struct task_struct *mis_schedule(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *mis_schedule(struct core_event *core)
 {
 	struct task_struct *next = saakm_curr(core) ?: saakm_rq_first(own_rq(core));
 	struct task_struct *asleep = per_cpu(sleeper, core->id);
 
-	may_abort(policy, "schedule");
+	may_abort(core->policy, "schedule");
 	if (is("schedule_null"))
 		return NULL;
 	if (is("schedule_foreign") && next)
@@ -215,22 +245,22 @@ static struct task_struct *mis_schedule(struct saakm_policy *policy, struct core
 	return next;
 }
 
-static void mis_balance(struct saakm_policy *policy, struct core_event *core)
+static void mis_balance(struct core_event *core)
 {
 	int cpu = other_cpu(core);
 
-	may_abort(policy, "balance");
+	may_abort(core->policy, "balance");
 	/* Wrong are the arguments here, not the place. */
 	if (is("steal_own"))
-		wrong(saakm_steal(own_rq(core), core->id, own_rq(core), 1, NULL));
+		wrong(saakm_steal(own_rq(core), core->id, own_rq(core), 1, NULL, NULL));
 	else if (is("steal_foreign"))
 		wrong(saakm_steal(&per_cpu(misuser_rq, cpu), core->id,
-				  &per_cpu(misuser_rq, cpu), 1, NULL));
+				  &per_cpu(misuser_rq, cpu), 1, NULL, NULL));
 	else if (is("move_nowhere"))
 		wrong(saakm_move_task(current, 9999, own_rq(core)));
 }
 
-static void mis_newly_idle(struct saakm_policy *policy, struct core_event *core)
+static void mis_newly_idle(struct core_event *core)
 {
 	if (is("newly_idle_sleeps"))
 		schedule_timeout_uninterruptible(1);
@@ -269,31 +299,20 @@ static void mis_free(struct saakm_policy *policy)
 		put_task_struct(foreign);
 }
 
-static const struct saakm_module_routines misuser_routines = {
-	.init			= mis_init,
-	.free_metadata		= mis_free,
-	.new_prepare		= mis_prepare,
-	.new_place		= mis_place,
-	.new_end		= mis_end,
-	.unblock_prepare	= mis_prepare,
-	.unblock_place		= mis_place,
-	.unblock_end		= mis_end,
-	.block			= mis_block,
-	.tick			= mis_tick,
-	.running		= mis_running,
-	.terminate		= mis_terminate,
-	.schedule		= mis_schedule,
-	.newly_idle		= mis_newly_idle,
-	.balancing_select	= mis_balance,
-	.dump			= mis_dump,
-};
-
-static struct saakm_policy misuser = {
-	.name			= "misuser",
-	.routines		= &misuser_routines,
-	.owner			= THIS_MODULE,
-	.balance_interval_ms	= 20,
-};
-module_saakm_policy(misuser);
-MODULE_DESCRIPTION("SaaKM test: wrong moves");
-MODULE_LICENSE("GPL");
+SAAKM_POLICY(misuser,
+	     .queue			= SAAKM_RQ_NONE,
+	     .balance_interval_ms	= 20,
+	     .init			= mis_init,
+	     .free_metadata		= mis_free,
+	     .prepare			= mis_prepare,
+	     .place			= mis_place,
+	     .new_end			= mis_end,
+	     .unblock_end		= mis_end,
+	     .block			= mis_block,
+	     .tick			= mis_tick,
+	     .running			= mis_running,
+	     .terminate			= mis_terminate,
+	     .schedule			= mis_schedule,
+	     .newly_idle		= mis_newly_idle,
+	     .balancing_select		= mis_balance,
+	     .dump			= mis_dump);

@@ -17,7 +17,6 @@
  */
 #include <linux/delay.h>
 #include <linux/debugfs.h>
-#include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/saakm.h>
 #include <linux/sched/task.h>
@@ -32,25 +31,17 @@ module_param(idled, int, 0444);
 static int asked;
 module_param(asked, int, 0444);
 
-static DEFINE_PER_CPU(struct saakm_rq, mover_rq);
 static DEFINE_PER_CPU(int, mover_idled);
 static DEFINE_PER_CPU(int, mover_asked);
 static DEFINE_PER_CPU(bool, mover_kicks_late);
 static DEFINE_PER_CPU(bool, mover_holds);
-static u32 wanted_param;
 
-static bool wanted(struct task_struct *task)
+static bool wanted(struct task_struct *task, void *param)
 {
-	return saakm_task_param(task) == wanted_param;
+	return saakm_task_param(task) == *(int *)param;
 }
 
-static void mover_place(struct saakm_policy *policy, struct process_event *event,
-			struct core_event *core)
-{
-	change_state(event->task, SAAKM_READY, core->id, &per_cpu(mover_rq, core->id));
-}
-
-static struct task_struct *mover_schedule(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *mover_schedule(struct core_event *core)
 {
 	per_cpu(mover_asked, core->id)++;
 	if (per_cpu(mover_holds, core->id)) {
@@ -58,32 +49,28 @@ static struct task_struct *mover_schedule(struct saakm_policy *policy, struct co
 			saakm_kick(core->id);
 		return NULL;
 	}
-	return saakm_curr(core) ?: saakm_rq_first(&per_cpu(mover_rq, core->id));
+	return saakm_curr(core) ?: saakm_rq_first(&core->rq);
 }
 
-static void mover_newly_idle(struct saakm_policy *policy, struct core_event *core)
+static void mover_newly_idle(struct core_event *core)
 {
 	per_cpu(mover_idled, core->id)++;
 	if (xchg(&per_cpu(mover_kicks_late, core->id), false))
 		saakm_kick(core->id);
 }
 
-static int mover_init(struct saakm_policy *policy)
-{
-	return saakm_runqueues_init(&mover_rq, SAAKM_RQ_FIFO, NULL);
-}
-
-static const struct saakm_module_routines mover_routines = {
-	.init		= mover_init,
-	.new_place	= mover_place,
-	.unblock_place	= mover_place,
+static struct saakm_policy mover = {
+	.name		= "mover",
+	.owner		= THIS_MODULE,
+	.prepare	= saakm_prev_cpu,
 	.schedule	= mover_schedule,
 	.newly_idle	= mover_newly_idle,
 };
 
-static struct saakm_policy mover = {
-	.name = "mover", .routines = &mover_routines, .owner = THIS_MODULE,
-};
+static struct saakm_rq *rq_of(int cpu)
+{
+	return &saakm_core_of(&mover, cpu)->rq;
+}
 
 static int move(const char *words)
 {
@@ -98,7 +85,7 @@ static int move(const char *words)
 		task = get_pid_task(find_vpid(pid), PIDTYPE_PID);
 	if (!task)
 		return -ENOMSG;
-	ret = saakm_move_task(task, cpu, &per_cpu(mover_rq, rq_cpu));
+	ret = saakm_move_task(task, cpu, rq_of(rq_cpu));
 	put_task_struct(task);
 	return ret;
 }
@@ -109,9 +96,7 @@ static int pull(const char *words)
 
 	if (sscanf(words, "%d %d %d %d", &from, &to, &max, &param) != 4)
 		return -ENOMSG;
-	wanted_param = param;
-	stolen = saakm_steal(&per_cpu(mover_rq, from), to, &per_cpu(mover_rq, to), max,
-			     param ? wanted : NULL);
+	stolen = saakm_steal(rq_of(from), to, rq_of(to), max, param ? wanted : NULL, &param);
 	return min(stolen, 0);
 }
 

@@ -5,7 +5,6 @@
  * what the API promises: sorted, equal keys in order of arrival, and as many
  * threads as nr_tasks says.
  */
-#include <linux/module.h>
 #include <linux/saakm.h>
 
 static char *type = "fifo";
@@ -85,8 +84,7 @@ static void check(struct core_event *core)
 	atomic_inc(&nr_walks);
 }
 
-static void queues_place(struct saakm_policy *policy, struct process_event *event,
-			 struct core_event *core)
+static void queues_place(struct process_event *event, struct core_event *core)
 {
 	struct queues_cpu *qcpu = &per_cpu(queues_cpus, core->id);
 	struct queues_task *data = event->data;
@@ -96,8 +94,7 @@ static void queues_place(struct saakm_policy *policy, struct process_event *even
 	check(core);
 }
 
-static void queues_attr_changed(struct saakm_policy *policy, struct process_event *event,
-				struct core_event *core)
+static void queues_attr_changed(struct process_event *event, struct core_event *core)
 {
 	struct queues_task *data = event->data;
 
@@ -106,24 +103,21 @@ static void queues_attr_changed(struct saakm_policy *policy, struct process_even
 }
 
 /* The thread is not back in its queue yet, where it may belong elsewhere now. */
-static void queues_setparam_attr(struct saakm_policy *policy, struct process_event *event,
-				 const struct sched_attr *attr)
+static void queues_setparam_attr(struct process_event *event, const struct sched_attr *attr)
 {
 	if (!give_up || gave_up || saakm_task_state(event->task) != SAAKM_READY)
 		return;
-	saakm_eject(policy, SAAKM_EXIT_POLICY_ERROR, event->task, "gives up");
+	saakm_eject(event->task->saakm.policy, SAAKM_EXIT_POLICY_ERROR, event->task, "gives up");
 	WRITE_ONCE(gave_up, true);
 }
 
-static void queues_tick(struct saakm_policy *policy, struct process_event *event,
-			struct core_event *core)
+static void queues_tick(struct process_event *event, struct core_event *core)
 {
 	check(core);
 }
 
 /* Nobody passes a thread of nice -20, in a FIFO neither: a test can keep all others waiting. */
-static struct task_struct *queues_schedule(struct saakm_policy *policy,
-					   struct core_event *core)
+static struct task_struct *queues_schedule(struct core_event *core)
 {
 	struct saakm_rq *rq = &per_cpu(queues_cpus, core->id).rq;
 	struct task_struct *task;
@@ -147,21 +141,18 @@ static int queues_init(struct saakm_policy *policy)
 	return saakm_runqueues_init(&queues_cpus.rq, kind, is_fifo ? NULL : queues_order);
 }
 
-static const struct saakm_module_routines queues_routines = {
+static struct saakm_policy queues = {
+	.name		= "queues",
+	.owner		= THIS_MODULE,
+	.queue		= SAAKM_RQ_NONE,
+	.task_size	= sizeof(struct queues_task),
 	.init		= queues_init,
-	.new_place	= queues_place,
-	.unblock_place	= queues_place,
+	.prepare	= saakm_prev_cpu,
+	.place		= queues_place,
 	.attr_changed	= queues_attr_changed,
 	.tick		= queues_tick,
 	.schedule	= queues_schedule,
 	.setparam_attr	= queues_setparam_attr,
-};
-
-static struct saakm_policy queues = {
-	.name		= "queues",
-	.routines	= &queues_routines,
-	.owner		= THIS_MODULE,
-	.task_size	= sizeof(struct queues_task),
 };
 
 /* What saakm_runqueue_init() must refuse: a bit for each that it did not. */
@@ -174,7 +165,8 @@ static unsigned int __init wrong_inits(void)
 	       (saakm_runqueue_init(&rq, 0, SAAKM_RQ_RBTREE, NULL) != -EINVAL) << 2 |
 	       (saakm_runqueue_init(&rq, 9999, SAAKM_RQ_FIFO, NULL) != -EINVAL) << 3 |
 	       (saakm_runqueue_init(&rq, -1, SAAKM_RQ_FIFO, NULL) != -EINVAL) << 4 |
-	       (saakm_runqueue_init(&rq, 0, 7, queues_order) != -EINVAL) << 5;
+	       (saakm_runqueue_init(&rq, 0, SAAKM_RQ_NONE, NULL) != -EINVAL) << 5 |
+	       (saakm_runqueue_init(&rq, 0, 7, queues_order) != -EINVAL) << 6;
 }
 
 static int __init queues_module_init(void)

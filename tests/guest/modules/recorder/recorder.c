@@ -7,7 +7,6 @@
  * /sys/kernel/debug/recorder/events: read it, or write to it to start afresh.
  */
 #include <linux/debugfs.h>
-#include <linux/module.h>
 #include <linux/saakm.h>
 #include <linux/seq_file.h>
 #include <linux/vmalloc.h>
@@ -22,18 +21,13 @@ enum recorder_group {
 	GROUP_CORE	= 1 << 1,
 	GROUP_SCHEDULE	= 1 << 2,
 	GROUP_POLICY	= 1 << 3,
+	GROUP_USED	= 1 << 4,	/* many: with each look at a thread's CPU time */
 };
 
 static unsigned int groups = GROUP_THREAD | GROUP_POLICY;
 module_param(groups, uint, 0644);
-MODULE_PARM_DESC(groups, "record: 1 threads, 2 cores, 4 schedule, 8 the policy");
+MODULE_PARM_DESC(groups, "record: 1 threads, 2 cores, 4 schedule, 8 the policy, 16 used");
 
-static unsigned int slice_us = 4000;
-module_param(slice_us, uint, 0644);
-static unsigned int interval_ms = 20;
-module_param(interval_ms, uint, 0444);
-static int priority;
-module_param(priority, int, 0444);
 static bool privileged;
 module_param(privileged, bool, 0444);
 
@@ -69,12 +63,10 @@ struct recorder_line {
 
 struct recorder_task {
 	unsigned int	seen;		/* events so far: the class gave us zeroes */
-	u64		start_ns;
 };
 
 static struct recorder_line *lines;
 static atomic_t nr_lines = ATOMIC_INIT(0);
-static DEFINE_PER_CPU(struct saakm_rq, recorder_rq);
 
 static struct recorder_line *claim(const char *event, int core)
 {
@@ -100,12 +92,13 @@ static void record(enum recorder_group group, const char *event, int core)
 		smp_store_release(&line->complete, true); /* events_show() */
 }
 
-static void record_thread(const char *event, const struct process_event *pe, int core)
+static void record_thread_of(enum recorder_group group, const char *event,
+			     const struct process_event *pe, int core)
 {
 	const struct recorder_task *data = pe->data;
 	struct recorder_line *line;
 
-	line = groups & GROUP_THREAD ? claim(event, core) : NULL;
+	line = groups & group ? claim(event, core) : NULL;
 	if (!line)
 		return;
 	line->pid = pe->task->pid;
@@ -115,6 +108,11 @@ static void record_thread(const char *event, const struct process_event *pe, int
 	line->waker_cpu = pe->waker_cpu;
 	line->seen = data->seen;
 	smp_store_release(&line->complete, true); /* events_show() */
+}
+
+static void record_thread(const char *event, const struct process_event *pe, int core)
+{
+	record_thread_of(GROUP_THREAD, event, pe, core);
 }
 
 /* A handler under the runqueue lock may write to the thread's data. */
@@ -127,11 +125,6 @@ static void record_locked(const char *event, const struct process_event *pe,
 	data->seen++;
 }
 
-static void place(struct process_event *pe, struct core_event *core)
-{
-	change_state(pe->task, SAAKM_READY, core->id, &per_cpu(recorder_rq, core->id));
-}
-
 /* Threads */
 
 static int prepare(struct process_event *pe)
@@ -139,20 +132,13 @@ static int prepare(struct process_event *pe)
 	return prepare_cpu >= 0 ? prepare_cpu : pe->prev_cpu;
 }
 
-static int rec_new_prepare(struct saakm_policy *policy, struct process_event *pe)
+static int rec_new_prepare(struct process_event *pe)
 {
 	record_thread("new_prepare", pe, -1);
 	return prepare(pe);
 }
 
-static void rec_new_place(struct saakm_policy *policy, struct process_event *pe,
-			  struct core_event *core)
-{
-	record_locked("new_place", pe, core);
-	place(pe, core);
-}
-
-static int rec_unblock_prepare(struct saakm_policy *policy, struct process_event *pe)
+static int rec_unblock_prepare(struct process_event *pe)
 {
 	record_thread("unblock_prepare", pe, -1);
 	if (exec_away && pe->flags & SAAKM_EV_EXEC)
@@ -160,56 +146,31 @@ static int rec_unblock_prepare(struct saakm_policy *policy, struct process_event
 	return prepare(pe);
 }
 
-static void rec_unblock_place(struct saakm_policy *policy, struct process_event *pe,
-			      struct core_event *core)
-{
-	record_locked("unblock_place", pe, core);
-	place(pe, core);
-}
-
-static void rec_requeue(struct saakm_policy *policy, struct process_event *pe,
-			struct core_event *core)
-{
-	record_locked("requeue", pe, core);
-	place(pe, core);
-}
-
-#define SIMPLE_EVENT(name)						\
-static void rec_##name(struct saakm_policy *policy,			\
-		       struct process_event *pe, struct core_event *core) \
+/* What places has nothing to do: the class queues the thread behind all others. */
+#define THREAD_EVENT(name)						\
+static void rec_##name(struct process_event *pe, struct core_event *core) \
 {									\
 	record_locked(#name, pe, core);					\
 }
-SIMPLE_EVENT(new_end)
-SIMPLE_EVENT(unblock_end)
-SIMPLE_EVENT(block)
-SIMPLE_EVENT(yield)
-SIMPLE_EVENT(attr_changed)
-SIMPLE_EVENT(terminate)
+THREAD_EVENT(new_place)
+THREAD_EVENT(new_end)
+THREAD_EVENT(unblock_place)
+THREAD_EVENT(unblock_end)
+THREAD_EVENT(requeue)
+THREAD_EVENT(block)
+THREAD_EVENT(yield)
+THREAD_EVENT(tick)
+THREAD_EVENT(running)
+THREAD_EVENT(attr_changed)
+THREAD_EVENT(terminate)
 
-static void rec_running(struct saakm_policy *policy, struct process_event *pe,
-			struct core_event *core)
+static void rec_used(struct process_event *pe, struct core_event *core, u64 used_ns)
 {
-	struct recorder_task *data = pe->data;
-
-	record_locked("running", pe, core);
-	data->start_ns = saakm_task_runtime_ns(pe->task);
-}
-
-static void rec_tick(struct saakm_policy *policy, struct process_event *pe,
-		     struct core_event *core)
-{
-	struct recorder_task *data = pe->data;
-	u64 ran_ns = saakm_task_runtime_ns(pe->task) - data->start_ns;
-
-	record_locked("tick", pe, core);
-	if (ran_ns >= (u64)slice_us * NSEC_PER_USEC && per_cpu(recorder_rq, core->id).nr_tasks)
-		change_state(pe->task, SAAKM_READY_TICK, core->id, NULL);
+	record_thread_of(GROUP_USED, "used", pe, core->id);
 }
 
 /* prev_cpu says where it was. */
-static void rec_moved(struct saakm_policy *policy, struct process_event *pe,
-		      struct core_event *from, struct core_event *core)
+static void rec_moved(struct process_event *pe, struct core_event *from, struct core_event *core)
 {
 	struct process_event told = *pe;
 
@@ -217,8 +178,7 @@ static void rec_moved(struct saakm_policy *policy, struct process_event *pe,
 	record_locked("moved", &told, core);
 }
 
-static bool rec_wakeup_preempt(struct saakm_policy *policy, struct task_struct *running,
-			       struct task_struct *woken)
+static bool rec_wakeup_preempt(struct task_struct *running, struct task_struct *woken)
 {
 	struct process_event pe = {
 		.task = woken, .data = saakm_task_data(woken), .prev_cpu = running->pid,
@@ -229,9 +189,9 @@ static bool rec_wakeup_preempt(struct saakm_policy *policy, struct task_struct *
 	return preempt;
 }
 
-static struct task_struct *rec_schedule(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *rec_schedule(struct core_event *core)
 {
-	struct task_struct *first = saakm_rq_first(&per_cpu(recorder_rq, core->id));
+	struct task_struct *first = saakm_rq_first(&core->rq);
 	struct task_struct *curr = saakm_curr(core);
 
 	record(GROUP_SCHEDULE, "schedule", core->id);
@@ -240,23 +200,23 @@ static struct task_struct *rec_schedule(struct saakm_policy *policy, struct core
 
 /* Cores */
 
-static void rec_newly_idle(struct saakm_policy *policy, struct core_event *core)
+static void rec_newly_idle(struct core_event *core)
 {
-	struct saakm_rq *to = &per_cpu(recorder_rq, core->id);
 	int cpu;
 
 	record(GROUP_CORE, "newly_idle", core->id);
 	if (!steal)
 		return;
 	for_each_online_cpu(cpu) {
-		if (cpu != core->id &&
-		    saakm_steal(&per_cpu(recorder_rq, cpu), core->id, to, 1, NULL) > 0)
+		struct saakm_rq *from = &saakm_core_of(core->policy, cpu)->rq;
+
+		if (cpu != core->id && saakm_steal(from, core->id, &core->rq, 1, NULL, NULL) > 0)
 			return;
 	}
 }
 
 #define CORE_EVENT(name)						\
-static void rec_##name(struct saakm_policy *policy, struct core_event *core) \
+static void rec_##name(struct core_event *core)				\
 {									\
 	record(GROUP_CORE, #name, core->id);				\
 }
@@ -271,7 +231,7 @@ CORE_EVENT(core_exit)
 static int rec_init(struct saakm_policy *policy)
 {
 	record(GROUP_POLICY, "init", -1);
-	return saakm_runqueues_init(&recorder_rq, SAAKM_RQ_FIFO, NULL);
+	return 0;
 }
 
 static void rec_free_metadata(struct saakm_policy *policy)
@@ -285,8 +245,7 @@ static int rec_checkparam_attr(struct saakm_policy *policy, const struct sched_a
 	return attr->sched_saakm_param == REFUSED_PARAM ? -ERANGE : 0;
 }
 
-static void rec_setparam_attr(struct saakm_policy *policy, struct process_event *pe,
-			      const struct sched_attr *attr)
+static void rec_setparam_attr(struct process_event *pe, const struct sched_attr *attr)
 {
 	struct recorder_task *data = pe->data;
 
@@ -294,8 +253,7 @@ static void rec_setparam_attr(struct saakm_policy *policy, struct process_event 
 	data->seen++;
 }
 
-static void rec_getparam_attr(struct saakm_policy *policy, struct process_event *pe,
-			      struct sched_attr *attr)
+static void rec_getparam_attr(struct process_event *pe, struct sched_attr *attr)
 {
 	struct recorder_task *data = pe->data;
 
@@ -304,7 +262,12 @@ static void rec_getparam_attr(struct saakm_policy *policy, struct process_event 
 	attr->sched_runtime = READ_ONCE(data->seen) == UINT_MAX ? 0 : SHOWN_RUNTIME;
 }
 
-static const struct saakm_module_routines recorder_routines = {
+static struct saakm_policy recorder = {
+	.name			= "recorder",
+	.owner			= THIS_MODULE,
+	.slice_us		= 4000,
+	.task_size		= sizeof(struct recorder_task),
+	.balance_interval_ms	= 20,
 	.new_prepare		= rec_new_prepare,
 	.new_place		= rec_new_place,
 	.new_end		= rec_new_end,
@@ -315,6 +278,7 @@ static const struct saakm_module_routines recorder_routines = {
 	.block			= rec_block,
 	.yield			= rec_yield,
 	.tick			= rec_tick,
+	.used			= rec_used,
 	.running		= rec_running,
 	.attr_changed		= rec_attr_changed,
 	.terminate		= rec_terminate,
@@ -333,13 +297,9 @@ static const struct saakm_module_routines recorder_routines = {
 	.setparam_attr		= rec_setparam_attr,
 	.getparam_attr		= rec_getparam_attr,
 };
-
-static struct saakm_policy recorder = {
-	.name		= "recorder",
-	.routines	= &recorder_routines,
-	.owner		= THIS_MODULE,
-	.task_size	= sizeof(struct recorder_task),
-};
+module_param_named(slice_us, recorder.slice_us, uint, 0644);
+module_param_named(interval_ms, recorder.balance_interval_ms, uint, 0444);
+module_param_named(priority, recorder.priority, int, 0444);
 
 /* The file */
 
@@ -394,8 +354,6 @@ static int __init recorder_init(void)
 	lines = vzalloc(NR_LINES * sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
-	recorder.priority = priority;
-	recorder.balance_interval_ms = interval_ms;
 	recorder.flags = privileged ? SAAKM_POLICY_PRIVILEGED : 0;
 	ret = saakm_add_policy(&recorder);
 	if (ret) {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Cores, elections and slices: a part of <linux/saakm.h>. */
+#ifndef _LINUX_SAAKM_CORE_H
+#define _LINUX_SAAKM_CORE_H
+
+/**
+ * saakm_preempt() - ask for an election on the core of the current event
+ * @core: argument of the handler; nothing happens if a higher class has it
+ *
+ * For another core, or without its lock: saakm_kick().
+ *
+ * Context: [R] of that core.
+ */
+void saakm_preempt(struct core_event *core);
+
+/**
+ * saakm_kick() - ask for an election on any core
+ * @cpu: the core
+ *
+ * An idle core that has no thread to elect asks newly_idle. Nothing happens
+ * where a higher class runs, or on a CPU that is offline. Of several calls one
+ * may serve all.
+ *
+ * Context: any but NMI.
+ */
+void saakm_kick(int cpu);
+
+/**
+ * saakm_cpu_idle() - does the core have nothing to do?
+ * @cpu: the core, one that is possible
+ *
+ * Context: any. A hint: it may change at any time.
+ * Return: true if its idle thread runs, nothing waits, and no hypervisor has
+ * taken the CPU away.
+ */
+bool saakm_cpu_idle(int cpu);
+
+/**
+ * saakm_core_of() - another core, as the policy sees it
+ * @policy: a loaded policy
+ * @cpu: a possible CPU
+ *
+ * Context: any while the policy is loaded. Without the core's lock what it says is a
+ * hint: READ_ONCE(). Its queue is only for saakm_steal() and saakm_move_task().
+ * Return: the core.
+ */
+static inline struct core_event *saakm_core_of(const struct saakm_policy *policy, int cpu)
+{
+	return per_cpu_ptr(policy->cores, cpu);
+}
+
+/**
+ * saakm_clock_ns() - the core's clock
+ * @core: argument of the handler
+ *
+ * Context: [R].
+ * Return: ns; time of interrupts (CONFIG_IRQ_TIME_ACCOUNTING) and time that a
+ * hypervisor took do not count. Clocks of two cores differ.
+ */
+u64 saakm_clock_ns(const struct core_event *core);
+
+/**
+ * saakm_set_slice() - a time slice for one thread
+ * @task: a thread of the calling policy
+ * @ns: its slice; 0: that of the policy. As &saakm_policy.slice_us, from 5 us on
+ *
+ * Holds from the thread's next turn on, for a RUNNING one from now. Children begin
+ * without.
+ *
+ * Context: [R], of the core that @task is on.
+ * Return: 0, or -EINVAL for a thread of another policy or core, which is a fault.
+ */
+int saakm_set_slice(struct task_struct *task, u64 ns);
+
+#endif /* _LINUX_SAAKM_CORE_H */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What handlers ask: clocks, weights, which CPU is idle. */
+
+u64 saakm_clock_ns(const struct core_event *core)
+{
+	struct rq *rq = cpu_rq(container_of(core, struct saakm_core, event)->cpu);
+
+	lockdep_assert_rq_held(rq);
+	return rq_clock_task(rq);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_clock_ns, SAAKM);
+
+bool saakm_cpu_idle(int cpu)
+{
+	return available_idle_cpu(cpu);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_cpu_idle, SAAKM);
+
+unsigned int saakm_task_weight(const struct task_struct *p)
+{
+	return scale_load_down(p->se.load.weight);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_task_weight, SAAKM);
+
+/* sched_prio_to_wmult[] of nice 0: 2^32 / 1024 */
+#define NICE_0_INVERSE_SHIFT	22
+#define NICE_0_INVERSE		BIT(NICE_0_INVERSE_SHIFT)
+
+u64 saakm_weighted_ns(const struct task_struct *p, u64 ns)
+{
+	u32 inverse = p->se.load.inv_weight;
+	bool used = ns;
+
+	if (inverse != NICE_0_INVERSE)
+		ns = mul_u64_u32_shr(ns, inverse, NICE_0_INVERSE_SHIFT);
+	return saakm_cgroup_weighted(p, ns) ?: used;	/* it does not stand still */
+}
+EXPORT_SYMBOL_NS_GPL(saakm_weighted_ns, SAAKM);
+
+int saakm_usable_cpu(const struct task_struct *task, int cpu)
+{
+	int other;
+
+	if ((unsigned int)cpu >= nr_cpu_ids)
+		cpu = task_cpu(task);
+	for_each_cpu_wrap(other, task->cpus_ptr, cpu) {
+		if (cpu_active(other))
+			return other;
+	}
+	return cpu;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_usable_cpu, SAAKM);
+
+int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
+{
+	unsigned int probes = SAAKM_IDLE_PROBES - 1;
+	struct topology_level *level, *inner = NULL;
+	int other;
+
+	if (saakm_idle_for(task, cpu))
+		return cpu;
+	guard(rcu)();
+	for_each_topology_level(level, cpu) {
+		for_each_cpu_wrap(other, &level->cores, cpu + 1) {
+			if (inner ? cpumask_test_cpu(other, &inner->cores) : other == cpu)
+				continue;
+			if (saakm_idle_for(task, other))
+				return other;
+			if (!--probes)
+				return -1;
+		}
+		inner = level;
+	}
+	return -1;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_idle_cpu_near, SAAKM);
