@@ -47,6 +47,21 @@ USUAL = [
     "kick-storm",
     "steal-all",
     "reset-queue",
+    "pull-foreign",
+    "switch-foreign",
+    "slice-foreign",
+    "core-data",
+    "core-rq-count",
+    "core-rq-reset",
+    "used-sleeps",
+    "used-moves",
+    "pull-under-lock",
+    "contradictions",
+    "queue-none-no-change",
+    "slice-storm",
+    "slice-endless",
+    "null-thread",
+    "elect-error",
 ]
 FATAL = [name for name, attack in ATTACKS.items() if attack.fatal]
 

@@ -2,31 +2,20 @@
 /* Calls to the class about another policy, about itself, or in the wrong place. */
 #include "wrong.h"
 
-static const struct saakm_module_routines second_routines = {
-	.new_place	= good_place,
-	.unblock_place	= good_place,
-	.schedule	= good_schedule,
-};
-
-static struct saakm_policy second_policy = {
-	.name		= "second",
-	.routines	= &second_routines,
-	.owner		= THIS_MODULE,
-};
+static struct saakm_policy second_policy = { .name = "second", .owner = THIS_MODULE };
 
 static void remove_second(void)
 {
 	saakm_remove_policy(&second_policy);
 }
 
-static void eject_another(struct saakm_policy *policy, struct process_event *event,
-			  struct core_event *core)
+static void eject_another(struct process_event *event, struct core_event *core)
 {
 	struct saakm_policy *other = foreign_policy();
 
 	if (other && wrong_now())
 		saakm_eject(other, SAAKM_EXIT_STALL, NULL, "says another one");
-	good_tick(policy, event, core);
+	good_tick(event, core);
 }
 
 /* At load: the threads of others are there already. */
@@ -39,12 +28,11 @@ static int remove_another(void)
 	return saakm_add_policy(&wrong_policy);
 }
 
-static void remove_itself(struct saakm_policy *policy, struct process_event *event,
-			  struct core_event *core)
+static void remove_itself(struct process_event *event, struct core_event *core)
 {
 	if (wrong_now())
-		saakm_remove_policy(policy);
-	good_tick(policy, event, core);
+		saakm_remove_policy(&wrong_policy);
+	good_tick(event, core);
 }
 
 static int remove_in_init(struct saakm_policy *policy)
@@ -61,7 +49,7 @@ static int add_in_init(struct saakm_policy *policy)
 	return ret ?: good_init(policy);
 }
 
-static void add_in_balance(struct saakm_policy *policy, struct core_event *core)
+static void add_in_balance(struct core_event *core)
 {
 	if (!second_policy.id && wrong_now())
 		saakm_add_policy(&second_policy);
@@ -82,21 +70,38 @@ static int add_twice(void)
 }
 
 /* While it takes threads over. */
-static void take_over_ejects(struct saakm_policy *policy, struct process_event *event,
-			     const void *old_data)
+static void take_over_ejects(struct process_event *event, const void *old_data)
 {
 	static int nr;
 
 	if (++nr == 2 && wrong_at_once())
-		saakm_eject(policy, SAAKM_EXIT_POLICY_ERROR, event->task, "cannot take it");
+		saakm_eject(&wrong_policy, SAAKM_EXIT_POLICY_ERROR, event->task, "cannot take it");
 }
 
-static void take_over_places(struct saakm_policy *policy, struct process_event *event,
-			     const void *old_data)
+static void take_over_places(struct process_event *event, const void *old_data)
 {
 	if (wrong_at_once())
 		change_state(event->task, SAAKM_READY, task_cpu(event->task),
 			     wrong_rq(task_cpu(event->task)));
+}
+
+/* used_moves: while CPU time is charged, which may be in the midst of any other event. */
+static void used_moves(struct process_event *event, struct core_event *core, u64 used_ns)
+{
+	if (wrong_now())
+		change_state(event->task, SAAKM_READY, core->id, wrong_rq(core->id));
+}
+
+/* slice_foreign: so that another policy's threads get next to nothing. */
+static void slice_foreign(struct process_event *event, struct core_event *core)
+{
+	struct task_struct *other;
+
+	scoped_guard(rcu)
+		other = foreign_waiting(-1);
+	if (other && wrong_now())
+		saakm_set_slice(other, 1);
+	good_tick(event, core);
 }
 
 const struct wrong_fault call_faults[] = {
@@ -109,5 +114,7 @@ const struct wrong_fault call_faults[] = {
 	{ "add_twice", {}, .load = add_twice },
 	{ "take_over_ejects", { .take_over = take_over_ejects } },
 	{ "take_over_places", { .take_over = take_over_places } },
+	{ "used_moves", { .used = used_moves } },
+	{ "slice_foreign", { .tick = slice_foreign } },
 	{}
 };

@@ -5,7 +5,7 @@
 #include <linux/random.h>
 
 /* starve: the prey waits for ever. */
-static struct task_struct *starve_schedule(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *starve_schedule(struct core_event *core)
 {
 	struct task_struct *task = saakm_curr(core);
 
@@ -18,9 +18,9 @@ static struct task_struct *starve_schedule(struct saakm_policy *policy, struct c
 	return NULL;
 }
 
-static struct task_struct *elect_nobody(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *elect_nobody(struct core_event *core)
 {
-	return wrong_now() ? NULL : good_schedule(policy, core);
+	return wrong_now() ? NULL : good_schedule(core);
 }
 
 /* strict: by nice value alone, whatever the thread that waits holds. */
@@ -29,8 +29,7 @@ static int nicer(const struct task_struct *a, const struct task_struct *b)
 	return a->static_prio - b->static_prio;
 }
 
-static void strict_tick(struct saakm_policy *policy, struct process_event *event,
-			struct core_event *core)
+static void strict_tick(struct process_event *event, struct core_event *core)
 {
 	struct task_struct *first = saakm_rq_first(wrong_rq(core->id));
 
@@ -38,26 +37,30 @@ static void strict_tick(struct saakm_policy *policy, struct process_event *event
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
-static bool strict_preempt(struct saakm_policy *policy, struct task_struct *running,
-			   struct task_struct *woken)
+static bool strict_preempt(struct task_struct *running, struct task_struct *woken)
 {
 	return nicer(woken, running) < 0;
 }
 
-static struct task_struct *strict_schedule(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *strict_schedule(struct core_event *core)
 {
 	wrong_now();
-	return good_schedule(policy, core);
+	return good_schedule(core);
 }
 
 /* elect_foreign: another policy's thread, or one of its own that sleeps. */
-static struct task_struct *elect_foreign(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *elect_foreign(struct core_event *core)
 {
 	struct task_struct *next = NULL;
 
 	scoped_guard(rcu)
 		next = foreign_waiting(-1);
-	return next && wrong_now() ? next : good_schedule(policy, core);
+	return next && wrong_now() ? next : good_schedule(core);
+}
+
+static struct task_struct *elect_error(struct core_event *core)
+{
+	return wrong_now() ? ERR_PTR(-EAGAIN) : good_schedule(core);
 }
 
 /* Orders that are none. */
@@ -67,7 +70,25 @@ static int random_order(const struct task_struct *a, const struct task_struct *b
 	return wrong_now() ? (int)(get_random_u32() & 3) - 1 : 0;
 }
 
-/* order_meddles: an order that gives up, and asks the class to do more, in the midst of a change. */
+/* order_changes: by a number that is another one at each tick, while threads wait. */
+static int order_salt;
+
+static int salted_order(const struct task_struct *a, const struct task_struct *b)
+{
+	int salt = READ_ONCE(order_salt);
+
+	return (a->pid ^ salt) - (b->pid ^ salt);
+}
+
+static void order_changes(struct process_event *event, struct core_event *core)
+{
+	if (wrong_now())
+		WRITE_ONCE(order_salt, order_salt + 1);
+	if (salted_order(event->task, saakm_rq_first(&core->rq) ?: event->task) > 0)
+		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
+}
+
+/* order_meddles: gives up, and asks the class to do more, in the midst of a change. */
 static int order_meddles(const struct task_struct *a, const struct task_struct *b)
 {
 	if (wrong_now()) {
@@ -84,7 +105,10 @@ const struct wrong_fault election_faults[] = {
 	{ "strict", { .schedule = strict_schedule, .tick = strict_tick,
 		    .wakeup_preempt = strict_preempt }, .order = nicer },
 	{ "elect_foreign", { .schedule = elect_foreign } },
+	{ "elect_error", { .schedule = elect_error } },
 	{ "random_order", {}, .order = random_order },
+	{ "order_changes", { .tick = order_changes, .wakeup_preempt = saakm_preempt_by_order },
+	  .order = salted_order, .class_queue = true },
 	{ "order_meddles", {}, .order = order_meddles },
 	{}
 };

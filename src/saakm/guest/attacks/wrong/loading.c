@@ -2,39 +2,12 @@
 /* What should not be loaded, and what is loaded but should not have been. */
 #include "wrong.h"
 
-#include <linux/slab.h>
-
 /* Memory that will be something else soon. */
-
 static int stack_policy(void)
 {
 	struct saakm_policy policy = wrong_policy;
 
 	return saakm_add_policy(&policy);
-}
-
-static int stack_routines(void)
-{
-	struct saakm_module_routines routines = wrong_routines;
-
-	wrong_policy.routines = &routines;
-	return saakm_add_policy(&wrong_policy);
-}
-
-static int freed_routines(void)
-{
-	struct saakm_module_routines *routines = kmemdup(&wrong_routines, sizeof(wrong_routines),
-							 GFP_KERNEL);
-	int ret;
-
-	if (!routines)
-		return -ENOMEM;
-	wrong_policy.routines = routines;
-	ret = saakm_add_policy(&wrong_policy);
-	wrong_at_once();
-	memset(routines, 0x6b, sizeof(*routines));
-	kfree(routines);
-	return ret;
 }
 
 /* Of no module, which then goes away without it. */
@@ -51,23 +24,34 @@ static const char * const bad_names[] = {
 	"13", "none", "fair", "two words", "a\033[2Jb", "a\rb", "a\nb", "a\x7f", "a\"b", "a/b",
 };
 
+/* How many of one are accepted. */
+static int add_and_remove(struct saakm_policy *policy, unsigned int edition)
+{
+	if (saakm_add_policy_of(policy, edition))
+		return 0;
+	pr_err("wrong: a policy may be loaded as '%*pE'\n",
+	       (int)strnlen(policy->name, SAAKM_NAME_LEN), policy->name);
+	saakm_remove_policy(policy);
+	return 1;
+}
+
+/* To stay, if one was accepted: a refusal of all is a refusal of this module. */
+static int add_if(int accepted)
+{
+	return accepted ? saakm_add_policy(&wrong_policy) : -EINVAL;
+}
+
 /* 31 characters at the most, with an end. */
 static int add_called(const char *name)
 {
 	static struct saakm_policy policy;
-	int ret;
 
 	policy = wrong_policy;
 	if (name)
 		strscpy(policy.name, name);
 	else
 		memset(policy.name, 'x', sizeof(policy.name));
-	ret = saakm_add_policy(&policy);
-	if (ret)
-		return 0;
-	pr_err("wrong: a policy may be called '%*pE'\n", (int)strnlen(policy.name, SAAKM_NAME_LEN), policy.name);
-	saakm_remove_policy(&policy);
-	return 1;
+	return add_and_remove(&policy, SAAKM_EDITION);
 }
 
 static int names(void)
@@ -76,8 +60,49 @@ static int names(void)
 
 	for (int i = 0; i < ARRAY_SIZE(bad_names); i++)
 		accepted += add_called(bad_names[i]);
-	/* To stay, if one may be called so: a refusal of all is a refusal of this module. */
-	return accepted ? saakm_add_policy(&wrong_policy) : -EINVAL;
+	return add_if(accepted);
+}
+
+/* Attributes and handlers that contradict each other: the name says what is tried. */
+
+static int no_order(const struct task_struct *a, const struct task_struct *b)
+{
+	return 0;
+}
+
+#define CONTRADICTION(_name, ...) { .name = _name, .owner = THIS_MODULE, ##__VA_ARGS__ }
+
+static struct saakm_policy contradictions[] = {
+	CONTRADICTION("fifo-with-order", .order = no_order),
+	CONTRADICTION("none-with-order", .queue = SAAKM_RQ_NONE, .order = no_order,
+		      .place = good_place, .schedule = good_schedule),
+	CONTRADICTION("list-without-order", .queue = SAAKM_RQ_LIST),
+	CONTRADICTION("tree-without-order", .queue = SAAKM_RQ_RBTREE),
+	CONTRADICTION("none-without-place", .queue = SAAKM_RQ_NONE, .schedule = good_schedule),
+	CONTRADICTION("none-with-new_place-alone", .queue = SAAKM_RQ_NONE,
+		      .new_place = good_place, .schedule = good_schedule),
+	CONTRADICTION("none-with-unblock_place-alone", .queue = SAAKM_RQ_NONE,
+		      .unblock_place = good_place, .schedule = good_schedule),
+	CONTRADICTION("none-without-schedule", .queue = SAAKM_RQ_NONE, .place = good_place),
+	CONTRADICTION("place-for-nothing", .place = good_place, .new_place = good_place,
+		      .unblock_place = good_place),
+	CONTRADICTION("prepare-for-nothing", .prepare = saakm_prev_cpu,
+		      .new_prepare = saakm_prev_cpu, .unblock_prepare = saakm_prev_cpu),
+	CONTRADICTION("balance-without-interval", .balancing_select = saakm_pull_busier),
+	CONTRADICTION("interval-without-balance", .balance_interval_ms = 10),
+	CONTRADICTION("huge-core_size", .core_size = 1 << 20),
+	CONTRADICTION("queue-77", .queue = 77),
+};
+
+static struct saakm_policy first_edition = CONTRADICTION("first-edition");
+
+static int load_contradictions(void)
+{
+	int accepted = add_and_remove(&first_edition, 1);
+
+	for (int i = 0; i < ARRAY_SIZE(contradictions); i++)
+		accepted += add_and_remove(&contradictions[i], SAAKM_EDITION);
+	return add_if(accepted);
 }
 
 /* init */
@@ -106,10 +131,9 @@ static int init_leaves(void)
 
 const struct wrong_fault loading_faults[] = {
 	{ "stack_policy", {}, .load = stack_policy },
-	{ "stack_routines", {}, .load = stack_routines },
-	{ "freed_routines", {}, .load = freed_routines },
 	{ "no_owner", {}, .load = no_owner, .stays = true },
 	{ "names", {}, .load = names },
+	{ "contradictions", {}, .load = load_contradictions },
 	{ "init_ejects", { .init = init_ejects } },
 	{ "init_positive", { .init = init_positive } },
 	{ "init_leaves", {}, .load = init_leaves },

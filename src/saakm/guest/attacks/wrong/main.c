@@ -76,7 +76,14 @@ struct saakm_policy *foreign_policy(void)
 	return NULL;
 }
 
-/* The good policy: a FIFO a CPU, with a slice of one tick. */
+struct saakm_rq *foreign_rq(int cpu)
+{
+	struct saakm_policy *policy = foreign_policy();
+
+	return policy ? &saakm_core_of(policy, cpu)->rq : NULL;
+}
+
+/* The good policy: a FIFO of its own a CPU, with a slice of one tick. */
 
 int good_init(struct saakm_policy *policy)
 {
@@ -84,52 +91,38 @@ int good_init(struct saakm_policy *policy)
 				    chosen->order);
 }
 
-int good_prepare(struct saakm_policy *policy, struct process_event *event)
-{
-	int cpu = saakm_idle_cpu_near(event->task, event->prev_cpu);
-
-	return cpu >= 0 ? cpu : event->prev_cpu;
-}
-
-void good_place(struct saakm_policy *policy, struct process_event *event, struct core_event *core)
+void good_place(struct process_event *event, struct core_event *core)
 {
 	change_state(event->task, SAAKM_READY, core->id, wrong_rq(core->id));
 }
 
-void good_tick(struct saakm_policy *policy, struct process_event *event, struct core_event *core)
+void good_tick(struct process_event *event, struct core_event *core)
 {
 	if (wrong_rq(core->id)->nr_tasks)
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
-struct task_struct *good_schedule(struct saakm_policy *policy, struct core_event *core)
+struct task_struct *good_schedule(struct core_event *core)
 {
 	return saakm_curr(core) ?: saakm_rq_first(wrong_rq(core->id));
 }
 
-static void good_balance(struct saakm_policy *policy, struct core_event *core)
+static void good_balance(struct core_event *core)
 {
 }
-
-struct saakm_module_routines wrong_routines = {
-	.init			= good_init,
-	.new_prepare		= good_prepare,
-	.new_place		= good_place,
-	.unblock_prepare	= good_prepare,
-	.unblock_place		= good_place,
-	.tick			= good_tick,
-	.schedule		= good_schedule,
-	.balancing_select	= good_balance,
-};
-
 
 /* It goes before the others: what they suffer, they suffer from it. */
 struct saakm_policy wrong_policy = {
 	.name			= "wrong",
-	.routines		= &wrong_routines,
 	.owner			= THIS_MODULE,
+	.queue			= SAAKM_RQ_NONE,
 	.balance_interval_ms	= 1,
 	.priority		= 1,
+	.init			= good_init,
+	.place			= good_place,
+	.tick			= good_tick,
+	.schedule		= good_schedule,
+	.balancing_select	= good_balance,
 };
 
 /* A thread that reads this file is in an RCU read section nearly all the time. */
@@ -147,8 +140,8 @@ static const struct wrong_fault *find_fault(void)
 {
 	static const struct wrong_fault none = { .name = "none" };
 	static const struct wrong_fault * const all[] = {
-		&none, call_faults, election_faults, field_faults, loading_faults, storm_faults,
-		theft_faults, wait_faults,
+		&none, call_faults, election_faults, field_faults, loading_faults, queue_faults,
+		storm_faults, theft_faults, wait_faults,
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(all); i++) {
@@ -162,11 +155,23 @@ static const struct wrong_fault *find_fault(void)
 	return NULL;
 }
 
+/* The same policy as the class has it: it places and elects, and ends the slices. */
+static void use_class_queue(void)
+{
+	wrong_policy.queue = chosen->order ? SAAKM_RQ_RBTREE : SAAKM_RQ_FIFO;
+	wrong_policy.order = chosen->order;
+	wrong_policy.slice_us = USEC_PER_SEC / HZ;
+	wrong_policy.init = NULL;
+	wrong_policy.place = NULL;
+	wrong_policy.tick = NULL;
+	wrong_policy.schedule = NULL;
+}
+
 /* All members of struct saakm_module_routines are pointers to functions. */
 static void take_routines(const struct saakm_module_routines *from)
 {
 	const unsigned long *source = (const unsigned long *)from;
-	unsigned long *target = (unsigned long *)&wrong_routines;
+	unsigned long *target = (unsigned long *)&wrong_policy.routines;
 
 	for (int i = 0; i < sizeof(*from) / sizeof(*source); i++) {
 		if (source[i])
@@ -181,8 +186,11 @@ static int __init wrong_module_init(void)
 	chosen = find_fault();
 	if (!chosen)
 		return -ENOENT;
+	if (chosen->class_queue)
+		use_class_queue();
 	take_routines(&chosen->routines);
 	wrong_policy.task_size = chosen->task_size;
+	wrong_policy.core_size = chosen->core_size;
 	ret = saakm_set_options(&wrong_policy, replaces, timeout_ms, NULL);
 	if (ret)
 		return ret;

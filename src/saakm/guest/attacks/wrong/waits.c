@@ -2,38 +2,43 @@
 /* Handlers that sleep, or do not return; the last two end any machine. */
 #include "wrong.h"
 
-static void sleep_terminate(struct saakm_policy *policy, struct process_event *event,
-			    struct core_event *core)
+static void sleep_terminate(struct process_event *event, struct core_event *core)
 {
 	while (!wrong_released() && wrong_now())
 		synchronize_rcu();
 }
 
-static struct task_struct *sleep_schedule(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *sleep_schedule(struct core_event *core)
 {
 	if (wrong_now())
 		msleep(5);
-	return good_schedule(policy, core);
+	return good_schedule(core);
 }
 
-static void sleep_tick(struct saakm_policy *policy, struct process_event *event,
-		       struct core_event *core)
+static void sleep_tick(struct process_event *event, struct core_event *core)
 {
 	for (int i = 0; i < 100 && wrong_now(); i++) {
 		set_current_state(TASK_UNINTERRUPTIBLE);
 		schedule();
 	}
-	good_tick(policy, event, core);
+	good_tick(event, core);
+}
+
+static void used_sleeps(struct process_event *event, struct core_event *core, u64 used_ns)
+{
+	if (!wrong_now())
+		return;
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule();
 }
 
 /* Its own report about an ejection. */
 
-static void give_up(struct saakm_policy *policy, struct process_event *event,
-		    struct core_event *core)
+static void give_up(struct process_event *event, struct core_event *core)
 {
 	if (wrong_now())
-		saakm_eject(policy, SAAKM_EXIT_POLICY_ERROR, NULL, "gives up in tick");
-	good_tick(policy, event, core);
+		saakm_eject(&wrong_policy, SAAKM_EXIT_POLICY_ERROR, NULL, "gives up in tick");
+	good_tick(event, core);
 }
 
 static void dump_endless(struct saakm_policy *policy, struct seq_buf *text)
@@ -67,15 +72,14 @@ static int migrate_from_hangs(struct saakm_policy *policy, struct saakm_policy *
 
 /* Fatal. */
 
-static struct task_struct *null_schedule(struct saakm_policy *policy, struct core_event *core)
+static struct task_struct *null_schedule(struct core_event *core)
 {
 	struct task_struct *volatile nobody = NULL;
 
-	return wrong_now() ? nobody->parent : good_schedule(policy, core);
+	return wrong_now() ? nobody->parent : good_schedule(core);
 }
 
-static void endless_tick(struct saakm_policy *policy, struct process_event *event,
-			 struct core_event *core)
+static void endless_tick(struct process_event *event, struct core_event *core)
 {
 	while (wrong_now())
 		cpu_relax();
@@ -85,6 +89,7 @@ const struct wrong_fault wait_faults[] = {
 	{ "sleep_terminate", { .terminate = sleep_terminate } },
 	{ "sleep_schedule", { .schedule = sleep_schedule } },
 	{ "sleep_tick", { .tick = sleep_tick } },
+	{ "used_sleeps", { .used = used_sleeps } },
 	{ "dump_endless", { .tick = give_up, .dump = dump_endless } },
 	{ "dump_sleeps", { .tick = give_up, .dump = dump_sleeps } },
 	{ "dump_hostile", { .tick = give_up, .dump = dump_hostile } },

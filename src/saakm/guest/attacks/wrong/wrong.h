@@ -15,8 +15,9 @@
 struct wrong_fault {
 	const char *name;
 	struct saakm_module_routines routines;	/* in place of the good ones */
-	unsigned int task_size;
+	unsigned int task_size, core_size;
 	saakm_order_fn order;			/* of a tree, instead of a FIFO */
+	bool class_queue;			/* core->rq, instead of queues of its own */
 	int (*load)(void);			/* instead of adding wrong_policy */
 	void (*unload)(void);			/* before it is removed */
 	bool stays;				/* it is not removed */
@@ -24,10 +25,9 @@ struct wrong_fault {
 
 /* Each file's faults; the last one has no name. */
 extern const struct wrong_fault call_faults[], election_faults[], field_faults[], loading_faults[],
-	storm_faults[], theft_faults[], wait_faults[];
+	queue_faults[], storm_faults[], theft_faults[], wait_faults[];
 
 extern struct saakm_policy wrong_policy;
-extern struct saakm_module_routines wrong_routines;
 DECLARE_PER_CPU(struct saakm_rq, wrong_rqs);
 
 /* Is it time to be wrong? If so, that is counted. */
@@ -42,6 +42,8 @@ bool is_prey(struct task_struct *task);
 struct task_struct *foreign_waiting(int cpu);
 /* Any other policy that has threads, or NULL. */
 struct saakm_policy *foreign_policy(void);
+/* The queue that the class keeps for that policy on @cpu, or NULL. */
+struct saakm_rq *foreign_rq(int cpu);
 
 static inline struct saakm_rq *wrong_rq(int cpu)
 {
@@ -55,9 +57,8 @@ static inline int other_cpu(int cpu)
 
 /* The good policy's. */
 int good_init(struct saakm_policy *policy);
-int good_prepare(struct saakm_policy *policy, struct process_event *event);
-void good_place(struct saakm_policy *policy, struct process_event *event, struct core_event *core);
-void good_tick(struct saakm_policy *policy, struct process_event *event, struct core_event *core);
-struct task_struct *good_schedule(struct saakm_policy *policy, struct core_event *core);
+void good_place(struct process_event *event, struct core_event *core);
+void good_tick(struct process_event *event, struct core_event *core);
+struct task_struct *good_schedule(struct core_event *core);
 
 #endif /* WRONG_H */
