@@ -23,6 +23,7 @@ typedef __s64 s64;
 #define SCX_SLICE_INF		(~0ull)
 #define SCX_OPS_SWITCH_PARTIAL	(1ull << 3)
 #define SCX_TASK_QUEUED		1u
+#define SCX_ENQ_WAKEUP		1ull
 #define SCX_KICK_IDLE		1ull
 #define SCX_KICK_PREEMPT	2ull
 
@@ -45,9 +46,14 @@ struct sched_ext_entity {
 
 struct task_struct {
 	int pid;
+	int static_prio;
 	const struct cpumask *cpus_ptr;
 	struct sched_entity se;
 	struct sched_ext_entity scx;
+};
+
+struct rq {
+	struct task_struct *curr;
 };
 
 #pragma clang attribute pop
@@ -60,6 +66,7 @@ struct sched_ext_ops {
 	s32 (*select_cpu)(struct task_struct *p, s32 prev_cpu, u64 flags);
 	void (*enqueue)(struct task_struct *p, u64 flags);
 	void (*dispatch)(s32 cpu, struct task_struct *prev);
+	void (*tick)(struct task_struct *p);
 	void (*runnable)(struct task_struct *p, u64 flags);
 	void (*running)(struct task_struct *p);
 	void (*stopping)(struct task_struct *p, _Bool runnable);
@@ -82,6 +89,7 @@ int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 queue, u64 flags) __ks
 struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym;
 void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym;
 void scx_bpf_kick_cpu(s32 cpu, u64 flags) __ksym;
+struct rq *scx_bpf_cpu_rq(s32 cpu) __ksym;
 u32 scx_bpf_nr_cpu_ids(void) __ksym;
 _Bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) __ksym;
 

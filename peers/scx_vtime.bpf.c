@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Weighted fair sharing of each CPU, as policies/vtime: the thread with the
- * least virtual time runs; a sleeper comes back with at most one slice of
- * credit, and preempts with more than half of one. No balancing beyond the
+ * least virtual time runs; a thread has at most one slice of credit when it
+ * wakes, and preempts with more than half of one. No balancing beyond the
  * choice of an idle CPU. The virtual time of a thread that is not runnable is
- * relative to the clock of its CPU. Unlike vtime, which looks at every tick,
- * threads run for a slice.
+ * relative to the clock of its CPU.
+ *
+ * Unlike in vtime, no credit grows in a thread's sleep, the weights of cgroups do not
+ * count, a thread that is moved while it waits keeps the other CPU's virtual time, and
+ * threads run for a slice, where vtime looks at every tick.
  *
  * At a dispatch the thread that ran is in no queue yet: it must be charged, and
  * compared with the first one that waits.
@@ -14,7 +17,7 @@
 
 const volatile u64 slice_ns = 4000000;
 
-/* Of each CPU: greatest virtual time that began to run; when its thread began. */
+/* Of each CPU: greatest virtual time at which one ran; when its thread was charged. */
 static struct { u64 clock_vt, since_ns; } cpus[MAX_CPUS];
 
 #define cpu_of(p) (&cpus[scx_bpf_task_cpu(p) & (MAX_CPUS - 1)])
@@ -23,6 +26,8 @@ static void charge(struct task_struct *p)
 {
 	u64 now_ns = p->se.sum_exec_runtime;
 
+	if ((s64)(p->scx.dsq_vtime - cpu_of(p)->clock_vt) > 0)
+		cpu_of(p)->clock_vt = p->scx.dsq_vtime;
 	p->scx.dsq_vtime += (now_ns - cpu_of(p)->since_ns) * 100 / p->scx.weight;
 	cpu_of(p)->since_ns = now_ns;
 }
@@ -76,8 +81,6 @@ void BPF_STRUCT_OPS(vtime_dispatch, s32 cpu, struct task_struct *prev)
 
 void BPF_STRUCT_OPS(vtime_running, struct task_struct *p)
 {
-	if ((s64)(p->scx.dsq_vtime - cpu_of(p)->clock_vt) > 0)
-		cpu_of(p)->clock_vt = p->scx.dsq_vtime;
 	cpu_of(p)->since_ns = p->se.sum_exec_runtime;
 }
 

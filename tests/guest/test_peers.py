@@ -15,7 +15,8 @@ from .support import run_ok
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.topology("1s4c")]
 
 EXT, SAAKM = "7", "8"
-PAIRS = {"fifo": "scx_fifo", "rr": "scx_rr", "steal": "scx_steal", "vtime": "scx_vtime"}
+PAIRS = {name: f"scx_{name}" for name in ("fifo", "steal", "rr", "prio", "mlfq", "vtime")}
+EXAMPLES = ("steal", "mlfq")
 
 
 def both(*names):
@@ -28,8 +29,8 @@ def scheduler(request, guest):
     side, _, name = request.param.partition("-")
     if side == "theirs":
         return f"{peers.build(PAIRS[name])} -p", EXT, name
-    source = paths.REPO / "docs/examples/steal" if name == "steal" else name
-    if name == "steal":
+    source = paths.REPO / "docs/examples" / name if name in EXAMPLES else name
+    if name in EXAMPLES:
         build_modules(guest.kernel, sources=[source])
     guest.load(source)
     return f"saakmctl exec {name} --", SAAKM, name
@@ -51,13 +52,43 @@ def test_hackbench(guest, scheduler):
     assert "Time:" in said
 
 
-@pytest.mark.parametrize("scheduler", both("rr", "vtime"), indirect=True)
+@pytest.mark.parametrize("scheduler", both("rr", "mlfq", "vtime"), indirect=True)
 def test_sharing_a_cpu(guest, program, scheduler):
-    """Round robin halves it; nice 5 weighs 335 to 1024. The others promise nothing."""
+    """Who takes turns halves it; nice 5 weighs 335 to 1024."""
     prefix, _, name = scheduler
-    ratio = {"rr": 1.0, "vtime": 1024 / 335}[name]
+    ratio = 1024 / 335 if name == "vtime" else 1.0
     first, second = used_us(guest, prefix, f"{program('inherits')} 2000 1 pinned 0 5")
     assert ratio * 0.75 < first / second < ratio * 1.33
+
+
+@pytest.mark.parametrize("scheduler", both("vtime"), indirect=True)
+def test_who_comes_late_owes_and_is_owed_nothing(guest, program, scheduler):
+    """A hog has the CPU for 0.7 of 2 s, then the two share it: 1350 and 650 ms."""
+    prefix, *_ = scheduler
+    first, late = used_us(guest, prefix, f"{program('inherits')} 2000 1 pinned 0 0:l")
+    assert 1.5 < first / late < 3
+
+
+@pytest.mark.parametrize("scheduler", both("prio"), indirect=True)
+@pytest.mark.parametrize("nices", [(0, 5), (5, 0)])
+def test_the_lower_nice_value_has_it_all(guest, program, scheduler, nices):
+    """Whoever came first."""
+    prefix, *_ = scheduler
+    words = " ".join(map(str, nices))
+    used = used_us(guest, prefix, f"{program('inherits')} 2000 1 pinned {words}")
+    assert used[nices.index(5)] < 0.02 * used[nices.index(0)]
+
+
+@pytest.mark.parametrize("scheduler", both("rr", "prio", "mlfq"), indirect=True)
+def test_short_bursts_beside_hogs(guest, program, scheduler):
+    """One wants a quarter of the CPU, 2 ms at a time. It waits for its turn, or goes first."""
+    prefix, _, name = scheduler
+    hogs = "5 5" if name == "prio" else "0 0"
+    *_, bursts = used_us(guest, prefix, f"{program('inherits')} 2000 1 pinned {hogs} 0:s")
+    if name == "rr":
+        assert bursts < 0.7 * 500_000
+    else:
+        assert bursts > 0.8 * 500_000
 
 
 def test_dry_cpus(guest, program, scheduler):

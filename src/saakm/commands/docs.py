@@ -34,10 +34,19 @@ def docs(
             "--lines", help="Only print how many lines each scheduler takes, as Markdown."
         ),
     ] = False,
+    count_class: Annotated[
+        bool,
+        typer.Option(
+            "--class-lines", help="Only print how many lines the kernel's part has, as Markdown."
+        ),
+    ] = False,
 ) -> None:
     """Build the documentation, with the API and all commands, as a site that needs no network."""
     if count:
         typer.echo(lines_of_code.table())
+        return
+    if count_class:
+        typer.echo(lines_of_code.class_table())
         return
     target = (out or paths.CACHE / "docs").resolve()
     # A warning is a link that leads nowhere, or worse. All pages anew: each has the list of all.
