@@ -105,9 +105,8 @@ struct core_event {
  *	to others of the policy here, unless the order puts them after it. It ends by a
  *	timer if it is shorter than a tick (5 us at the least), else at the tick that
  *	follows. Users change it by the module's parameter
- * @task_size: bytes of data per thread, event->data, allocated and freed by the
- *	class; two pages at the most; 0: none
- * @core_size: bytes of data per core, core->data; 32 KiB at the most
+ * @task_size: bytes of data per thread, event->data, from the class; two pages at most
+ * @core_size: bytes of data per core, core->data; 32 KiB at most
  * @balance_interval_ms: between two @balancing_select of a core; 0: never
  * @priority: policies are asked in falling priority, then in order of loading
  * @flags: enum saakm_policy_flags
@@ -119,10 +118,9 @@ struct core_event {
  * @id: what sched_attr.sched_saakm_policy selects; set by saakm_add_policy()
  * @routines: the handlers that follow, by one name
  *
- * All but @data and @slice_us is read when the policy is loaded; changes
- * afterwards change nothing. A handler must return within microseconds: it delays
- * every thread of the core. Unless they are named otherwise, event is about the
- * thread, and core is the core that it is on.
+ * All but @data and @slice_us is read at load. A handler must return within
+ * microseconds: it delays every thread of the core. Unless they are named otherwise,
+ * event is about the thread, and core is the core that it is on.
  */
 struct saakm_policy {
 	char			name[SAAKM_NAME_LEN];
@@ -401,9 +399,13 @@ struct saakm_policy {
  * parameters of module_saakm_policy().
  */
 #define SAAKM_POLICY(_name, ...)					\
+	static_assert(sizeof(#_name) <= SAAKM_NAME_LEN, "a name has 31 characters at most"); \
+	__diag_push();							\
+	__diag_error(GCC, 8, "-Woverride-init", "what is given twice");	\
 	static struct saakm_policy _name = {				\
 		.name = #_name, .owner = THIS_MODULE, ##__VA_ARGS__	\
 	};								\
+	__diag_pop();							\
 	module_saakm_policy(_name);					\
 	MODULE_DESCRIPTION("SaaKM policy " #_name);			\
 	MODULE_LICENSE("GPL")
@@ -426,7 +428,6 @@ static inline void *saakm_task_data(const struct task_struct *task)
  * saakm_compare() - two times, as an order function returns it
  * @a: ns, or virtual time; may have wrapped around
  * @b: likewise
- *
  * Context: any.
  * Return: negative if @a is before @b, positive if after, 0 if equal.
  */
@@ -450,7 +451,6 @@ u64 saakm_weighted_ns(const struct task_struct *task, u64 ns);
  * saakm_usable_cpu() - for @prepare: a CPU for a thread that is wanted on @cpu
  * @task: the thread
  * @cpu: the CPU that it shall have, if possible
- *
  * Context: any with preemption off.
  * Return: @cpu, or the next that the thread may use and that is active; else @cpu.
  */

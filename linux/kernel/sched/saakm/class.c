@@ -68,7 +68,7 @@ static noinline void saakm_place_tree(struct rq *rq, struct task_struct *p,
 {
 	p->saakm.state = SAAKM_READY;
 	p->saakm.since_ns = rq->clock;
-	saakm_rq_link_tree(&core->event.rq, p);
+	saakm_rq_link_sorted(&core->event.rq, p, SAAKM_RQ_RBTREE);
 }
 
 /* Also for a policy that has no queue here, or has overwritten it: its thread is not lost. */
@@ -120,7 +120,7 @@ static __always_inline void saakm_place_event(struct rq *rq, struct task_struct 
 	if (likely(core->queue == SAAKM_RQ_FIFO))
 		saakm_rq_link_fifo(&core->event.rq, p);
 	else
-		saakm_rq_link_list(&core->event.rq, p);
+		saakm_rq_link_sorted(&core->event.rq, p, SAAKM_RQ_LIST);
 }
 
 static void saakm_place_new(struct rq *rq, struct task_struct *p, struct saakm_core *core)

@@ -129,6 +129,9 @@ static void saakm_history_print_some(int cpu, pid_t pid)
 		saakm_history_print_one(&record);
 		printed++;
 	}
+	/* What only waits makes none; recording has begun when it became suspicious. */
+	if (!printed)
+		pr_err("saakm:   none lately; for all of the next run: echo 1 >/sys/kernel/saakm/history\n");
 }
 
 void saakm_history_print(const struct task_struct *p)

@@ -115,6 +115,7 @@ int saakm_validate(const struct saakm_policy *policy, struct saakm_policy **old)
 {
 	const struct saakm_policy *other;
 	const char *fault;
+	bool replaces;
 	int ret;
 
 	list_for_each_entry(other, &saakm_policies, node) {
@@ -137,8 +138,9 @@ int saakm_validate(const struct saakm_policy *policy, struct saakm_policy **old)
 	if (policy->core_size > SAAKM_MAX_CORE_SIZE)
 		return saakm_refuse(-E2BIG, "load %s: core_size %u is more than %lu", policy->name,
 				    policy->core_size, SAAKM_MAX_CORE_SIZE);
-	*old = policy->replaces ? saakm_policy_called(policy->replaces) : NULL;
-	if (policy->replaces && !*old)
+	replaces = policy->replaces && policy->replaces[0];
+	*old = replaces ? saakm_policy_called(policy->replaces) : NULL;
+	if (replaces && !*old)
 		return saakm_refuse(-ESRCH, "load %s: no policy is called %s, to be replaced",
 				    policy->name, policy->replaces);
 	list_for_each_entry(other, &saakm_policies, node) {

@@ -126,21 +126,15 @@ static __always_inline int saakm_order(const struct saakm_rq *srq, const struct 
 	return order;
 }
 
-static __always_inline void saakm_rq_link_list(struct saakm_rq *srq, struct task_struct *p)
+static __always_inline void saakm_rq_link_sorted(struct saakm_rq *srq, struct task_struct *p,
+						 enum saakm_rq_type type)
 {
 	struct saakm_context outer = saakm_begin_order(p);
 
-	saakm_list_link(srq, p);
-	saakm_end_order(&outer);
-	p->saakm.rq = srq;
-	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks + 1);
-}
-
-static __always_inline void saakm_rq_link_tree(struct saakm_rq *srq, struct task_struct *p)
-{
-	struct saakm_context outer = saakm_begin_order(p);
-
-	saakm_rbtree_link(srq, p);
+	if (type == SAAKM_RQ_LIST)
+		saakm_list_link(srq, p);
+	else
+		saakm_rbtree_link(srq, p);
 	saakm_end_order(&outer);
 	p->saakm.rq = srq;
 	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks + 1);
@@ -148,10 +142,7 @@ static __always_inline void saakm_rq_link_tree(struct saakm_rq *srq, struct task
 
 static noinline void saakm_rq_link_ordered(struct saakm_rq *srq, struct task_struct *p)
 {
-	if (srq->type == SAAKM_RQ_LIST)
-		saakm_rq_link_list(srq, p);
-	else
-		saakm_rq_link_tree(srq, p);
+	saakm_rq_link_sorted(srq, p, srq->type);
 }
 
 static __always_inline void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)

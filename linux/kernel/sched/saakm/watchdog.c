@@ -210,6 +210,18 @@ static unsigned int saakm_excused_ms(const struct task_struct *p, unsigned int n
 	return periods * jiffies_to_msecs(saakm_sample_period);
 }
 
+/* Why nobody may have looked at the queue that @p is in: it is easily forgotten. */
+static const char *saakm_where(const struct task_struct *p)
+{
+	const struct saakm_core *core = saakm_core(p->saakm.policy, task_cpu(p));
+	bool in_core_rq = p->saakm.rq == &core->event.rq;
+
+	if (p->saakm.policy->own->routines.schedule)
+		return in_core_rq ? "; it is in core->rq, and the policy has its own schedule" : "";
+	return in_core_rq || p->saakm.rq == &task_rq(p)->saakm.orphans ? "" :
+		"; it is not in core->rq, from which the class elects without a schedule";
+}
+
 /* A wait is looked at from a quarter of the limit on; the samples go back further. */
 static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *round)
 {
@@ -233,9 +245,9 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 			       saakm_excused_ms(p, n, round) + round->late_ms);
 	if (waited_ms - st->excused_ms > timeout_ms)
 		saakm_violation(SAAKM_EXIT_STALL, st->policy, p,
-				"%s/%d has been READY on CPU %d for %llu ms without running; in %u ms of these others held all its CPUs; the limit is %u ms",
+				"%s/%d has been READY on CPU %d for %llu ms without running; in %u ms of these others held all its CPUs; the limit is %u ms%s",
 				p->comm, p->pid, task_cpu(p), waited_ms, st->excused_ms,
-				timeout_ms);
+				timeout_ms, saakm_where(p));
 	round->suspicious |= waited_ms - st->excused_ms > timeout_ms / 2;
 }
 
