@@ -141,6 +141,11 @@ impl Refusal {
         self.is_new && self.sentence.as_ref().is_some_and(begins)
     }
 
+    fn is_of_another_edition(&self) -> bool {
+        let says = |sentence: &String| sentence.contains(" was built for edition ");
+        self.sentence.as_ref().is_some_and(says)
+    }
+
     /// The name of the policy, which need not be that of its module.
     fn policy_name(&self) -> Option<&str> {
         let (name, _) = self
@@ -163,6 +168,12 @@ fn explain_load(
     let (why, hint) = match errno {
         Errno::EEXIST if refusal.is_there => explain_module_taken(module, before),
         Errno::EEXIST => explain_name_taken(module, before, &refusal),
+        Errno::EPROTO if refusal.is_of_another_edition() => (
+            "it was built for another edition of the API".to_owned(),
+            "build it for this kernel; its source may need \
+             docs/how-to/port-to-second-edition.md"
+                .to_owned(),
+        ),
         errno if refusal.is_of_the_policy() => explain_refused(errno),
         Errno::EPERM => (
             "loading a module is not permitted".to_owned(),
@@ -416,6 +427,23 @@ mod tests {
         assert!(failure.why.ends_with(words), "{failure}");
         let failure = explain(Errno::ENOENT, refusal(None, false, &[]));
         assert!(failure.why.contains("a symbol"), "{failure}");
+    }
+
+    #[test]
+    fn another_edition_is_ported_to() {
+        let words = "load old: the module was built for edition 1 of the API, this kernel has 2";
+        // The second time the sentence is the same.
+        for is_new in [true, false] {
+            let failure = explain(Errno::EPROTO, refusal(Some(words), is_new, &[]));
+            assert!(failure.why.contains("another edition") && failure.why.ends_with(words));
+            assert!(
+                failure.to_string().contains("port-to-second-edition"),
+                "{failure}"
+            );
+        }
+        let own = "load new: its init returned -71";
+        let failure = explain(Errno::EPROTO, refusal(Some(own), true, &[]));
+        assert!(failure.why.starts_with("it was refused"), "{failure}");
     }
 
     #[test]
