@@ -190,6 +190,10 @@ id=$(awk '$2 == "misuser" {{ print $1 }}' /proc/saakm/policies)
 
 # --- policies that must not be loaded ---
 
+EDITION = (
+    "load badload: the module was built for edition 1 of the API,"
+    " this kernel has edition 2: build it again"
+)
 UNLOADABLE = {
     "queue": "load badload: queue is no enum saakm_rq_type",
     "list": "load badload: order is missing, for the queue is a LIST or RBTREE",
@@ -210,8 +214,8 @@ UNLOADABLE = {
     "big": "load badload: task_size 100000 is more than 8192",
     "big_core": "load badload: core_size 40000 is more than 32768",
     "long": "load: the name of a policy has 1 to 31 characters",
-    "edition": "load badload: the module was built for edition 1 of the API,"
-    " this kernel has edition 2: build it again",
+    "edition": EDITION,
+    "first": EDITION,
 }
 
 

@@ -113,12 +113,18 @@ static void __init make_fault(void)
 		memset(badload.name, 'x', sizeof(badload.name));
 }
 
+/* What a module of the first edition calls, in which this was a function. */
+#undef saakm_add_policy
+int saakm_add_policy(struct saakm_policy *policy);
+
 static int __init badload_init(void)
 {
 	int ret;
 
 	strscpy(badload.name, name);
 	make_fault();
+	if (is("first"))
+		return saakm_add_policy(&badload);
 	ret = saakm_add_policy_of(&badload, is("edition") ? 1 : SAAKM_EDITION);
 	if (!ret && is("late"))
 		ret = -EXDEV;	/* with the policy registered: we forgot to undo it */

@@ -9,13 +9,18 @@ static char *called = "named";
 module_param(called, charp, 0444);
 static char *memory = "static";
 module_param(memory, charp, 0444);
-MODULE_PARM_DESC(memory, "where the policy is: static, stack, init; handler: one is __init");
+MODULE_PARM_DESC(memory, "where the policy is: static, stack, init; handler, order: one is __init");
 static bool ejects;
 module_param(ejects, bool, 0444);
 MODULE_PARM_DESC(ejects, "init ejects the policy");
 
 static void __init named_tick(struct process_event *event, struct core_event *core)
 {
+}
+
+static int __init named_order(const struct task_struct *a, const struct task_struct *b)
+{
+	return 0;
 }
 
 static int named_init(struct saakm_policy *policy)
@@ -45,6 +50,10 @@ static int __init named_module_init(void)
 	}
 	if (!strcmp(memory, "handler"))
 		named.tick = named_tick;
+	if (!strcmp(memory, "order")) {
+		named.queue = SAAKM_RQ_RBTREE;
+		named.order = named_order;
+	}
 	/* Without an end if it is too long. */
 	memcpy(named.name, called, min(strlen(called) + 1, sizeof(named.name)));
 	return saakm_add_policy(&named);

@@ -41,6 +41,9 @@ static int percore_init(struct saakm_policy *policy)
 		core = saakm_core_of(policy, cpu);
 		if (core->policy != policy || core->id != cpu)
 			return -EBADE;
+		/* It is set up already, and the class goes by how. */
+		if (saakm_runqueue_init(&core->rq, cpu, SAAKM_RQ_FIFO, NULL) != -EINVAL)
+			return -EADV;
 		if (!core->data != !policy->core_size || !IS_ALIGNED((long)core->data, sizeof(u64)))
 			return -EFAULT;
 		/* All of it: the data of those before have been filled already. */
