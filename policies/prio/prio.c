@@ -6,12 +6,12 @@
  */
 #include <linux/saakm.h>
 
-static int prio_order(const struct task_struct *a, const struct task_struct *b)
+static u64 prio_key(const struct task_struct *task)
 {
-	return a->static_prio - b->static_prio;
+	return task->static_prio;
 }
 
 SAAKM_POLICY(prio,
 	     .queue		= SAAKM_RQ_LIST,
-	     .order		= prio_order,
+	     .key		= prio_key,
 	     .wakeup_preempt	= saakm_preempt_by_order);

@@ -21,11 +21,11 @@ struct vtime_task {
 	struct vtime_core *core;	/* whose clock it is relative to; NULL: it is new */
 };
 
-static int vtime_order(const struct task_struct *a, const struct task_struct *b)
+static u64 vtime_key(const struct task_struct *task)
 {
-	struct vtime_task *ta = saakm_task_data(a), *tb = saakm_task_data(b);
+	struct vtime_task *t = saakm_task_data(task);
 
-	return saakm_compare(ta->runtime_vt, tb->runtime_vt);
+	return t->runtime_vt;
 }
 
 /*
@@ -55,7 +55,7 @@ static void vtime_used(struct process_event *event, struct core_event *core, u64
 	t->runtime_vt += used_vt;
 	if (core->nr_runnable == 1)
 		began_vt = t->runtime_vt;
-	if (saakm_compare(c->clock_vt, began_vt) < 0)
+	if (saakm_before(c->clock_vt, began_vt))
 		WRITE_ONCE(c->clock_vt, began_vt);
 }
 
@@ -63,11 +63,11 @@ static bool vtime_wakeup_preempt(struct task_struct *running, struct task_struct
 {
 	struct vtime_task *r = saakm_task_data(running), *w = saakm_task_data(woken);
 
-	return saakm_compare(w->runtime_vt + CREDIT_VT / 2, r->runtime_vt) < 0;
+	return saakm_before(w->runtime_vt + CREDIT_VT / 2, r->runtime_vt);
 }
 
 SAAKM_POLICY(vtime,
-	     .queue = SAAKM_RQ_RBTREE, .order = vtime_order, .yield_to_any = true,
+	     .queue = SAAKM_RQ_RBTREE, .key = vtime_key, .yield_to_any = true,
 	     .task_size = sizeof(struct vtime_task), .core_size = sizeof(struct vtime_core),
 	     .place = vtime_place,
 	     .used = vtime_used,

@@ -36,12 +36,14 @@ struct events_core {
 	unsigned int	sleeps;
 	unsigned int	yields;
 	unsigned int	pulled;
+	unsigned int	elections;
 };
 
 /* policy->data */
 struct events_totals {
 	atomic_t	threads;
 	atomic_t	weights;	/* of cgroups that we were told */
+	atomic_t	topologies;
 };
 
 /* A module holds one policy: what its handlers share may as well be static. */
@@ -98,6 +100,17 @@ static void events_new_end(struct process_event *event, struct core_event *core)
 }
 
 /* It gets the CPU, and leaves it */
+
+/*
+ * [R] An election is coming, and nobody waits in core->rq: never, here. Where cores share
+ * a queue this is the place for saakm_take().
+ */
+static void events_refill(struct core_event *core)
+{
+	struct events_core *c = core->data;
+
+	c->elections++;
+}
 
 /*
  * [R] Who is next? Changes nothing: the kernel may ask twice, and run another. The
@@ -269,6 +282,14 @@ static void events_attr_changed(struct process_event *event, struct core_event *
 	events_call_for_help(event->task, core);
 }
 
+/* [R] It runs, and execve() has succeeded: what we know is about another program. */
+static void events_exec(struct process_event *event, struct core_event *core)
+{
+	struct events_task *t = event->data;
+
+	t->turns = 0;
+}
+
 /*
  * [R] It has died, or leaves us. Once for each new_place, and the last that we hear of
  * it: the class frees its data.
@@ -345,6 +366,14 @@ static void events_core_entry(struct core_event *core)
 	c->offline = false;
 }
 
+/* [S] CPUs share other things than before: what was derived from it is to be renewed. */
+static void events_topology_changed(struct saakm_policy *policy)
+{
+	struct events_totals *totals = policy->data;
+
+	atomic_inc(&totals->topologies);
+}
+
 /* The policy */
 
 /*
@@ -406,16 +435,17 @@ static void events_dump(struct saakm_policy *policy, struct seq_buf *text)
 	struct events_totals *totals = policy->data;
 	int cpu;
 
-	seq_buf_printf(text, "%d threads, told of %d weights\n",
-		       atomic_read(&totals->threads), atomic_read(&totals->weights));
+	seq_buf_printf(text, "%d threads, told of %d weights and %d topologies\n",
+		       atomic_read(&totals->threads), atomic_read(&totals->weights),
+		       atomic_read(&totals->topologies));
 	for_each_possible_cpu(cpu) {
 		struct events_core *c = saakm_core_of(policy, cpu)->data;
 
 		seq_buf_printf(text, "cpu %d%s: %u wait; busy %llu ns, idle %llu ns; ",
 			       cpu, c->offline ? " (offline)" : "", c->rq.nr_tasks,
 			       c->busy_ns, c->idle_ns);
-		seq_buf_printf(text, "%u slept, %u yielded, %u were pulled\n",
-			       c->sleeps, c->yields, c->pulled);
+		seq_buf_printf(text, "%u slept, %u yielded, %u were pulled; %u elections\n",
+			       c->sleeps, c->yields, c->pulled, c->elections);
 	}
 }
 
@@ -428,6 +458,7 @@ SAAKM_POLICY(events,
 	     .new_prepare		= events_new_prepare,
 	     .new_place			= events_new_place,
 	     .new_end			= events_new_end,
+	     .refill			= events_refill,
 	     .schedule			= events_schedule,
 	     .running			= events_running,
 	     .used			= events_used,
@@ -444,6 +475,7 @@ SAAKM_POLICY(events,
 	     .setparam_attr		= events_setparam_attr,
 	     .getparam_attr		= events_getparam_attr,
 	     .attr_changed		= events_attr_changed,
+	     .exec			= events_exec,
 	     .terminate			= events_terminate,
 
 	     .newly_idle		= events_newly_idle,
@@ -452,6 +484,7 @@ SAAKM_POLICY(events,
 	     .balancing_select		= events_balancing_select,
 	     .core_exit			= events_core_exit,
 	     .core_entry		= events_core_entry,
+	     .topology_changed		= events_topology_changed,
 
 	     .init			= events_init,
 	     .free_metadata		= events_free_metadata,

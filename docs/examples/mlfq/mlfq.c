@@ -8,11 +8,11 @@
  */
 #include <linux/saakm.h>
 
-static int mlfq_order(const struct task_struct *a, const struct task_struct *b)
+static u64 mlfq_key(const struct task_struct *task)
 {
-	s64 *left_of_a = saakm_task_data(a), *left_of_b = saakm_task_data(b);
+	s64 *left_ns = saakm_task_data(task);
 
-	return (*left_of_a <= 0) - (*left_of_b <= 0);
+	return *left_ns <= 0;
 }
 
 /* Who merely comes from another core has not slept. */
@@ -32,7 +32,7 @@ static void mlfq_used(struct process_event *event, struct core_event *core, u64 
 }
 
 SAAKM_POLICY(mlfq,
-	     .queue = SAAKM_RQ_RBTREE, .order = mlfq_order,
+	     .queue = SAAKM_RQ_RBTREE, .key = mlfq_key,
 	     .slice_us = 4000,
 	     .task_size = sizeof(s64),
 	     .place = mlfq_place,

@@ -38,15 +38,10 @@ MODULE_IMPORT_NS(SAAKM);
 #endif
 
 /**
- * SAAKM_EDITION - of this API: a module that was built for another one is refused
- */
-#define SAAKM_EDITION	2
-
-/**
  * enum saakm_rq_type - how a queue keeps its threads
  * @SAAKM_RQ_FIFO: in order of arrival; O(1)
- * @SAAKM_RQ_LIST: by the order function, insertion O(n) from the tail
- * @SAAKM_RQ_RBTREE: by the order function, insertion O(log n), at the head O(1)
+ * @SAAKM_RQ_LIST: by key, insertion O(n) from the tail
+ * @SAAKM_RQ_RBTREE: by key, insertion O(log n), at the head O(1)
  * @SAAKM_RQ_NONE: for &saakm_policy.queue only: the policy has queues of its own
  */
 enum saakm_rq_type {
@@ -57,18 +52,16 @@ enum saakm_rq_type {
 };
 
 /**
- * typedef saakm_order_fn - which of two threads goes first
- * @a: a thread of the policy
- * @b: another one
+ * typedef saakm_key_fn - what a queue is sorted by
+ * @task: a thread of the policy
  *
- * May only depend on what does not change while a thread is queued (nice value and
- * parameter may: the class sorts anew), or else the queue is not sorted.
+ * The least goes first, equals in order of arrival. Keys may wrap around: of two the
+ * lesser is the one that the other is ahead of by less than 2^63. It is read when
+ * @task is queued, when its nice value or parameter changes, and while @task runs.
  *
  * Context: [R] of the queue's CPU; calls nothing of the class.
- * Return: negative if @a goes before @b, positive if after, zero for their order
- * of arrival. For times: saakm_compare().
  */
-typedef int (*saakm_order_fn)(const struct task_struct *a, const struct task_struct *b);
+typedef u64 (*saakm_key_fn)(const struct task_struct *task);
 
 #include <linux/saakm_runqueue.h>
 
@@ -76,11 +69,12 @@ typedef int (*saakm_order_fn)(const struct task_struct *a, const struct task_str
  * struct core_event - one core, as one policy sees it
  * @id: number of the CPU
  * @nr_runnable: threads of this policy that are READY or RUNNING here
- * @curr: in @schedule only: the thread of this policy that has the CPU and could
- *	go on, or NULL. It is in no queue.
+ * @curr: in @schedule and @refill only: the thread of this policy that has the CPU
+ *	and could go on, or NULL. It is in no queue.
  * @policy: the policy
  * @data: &saakm_policy.core_size bytes for its own use, zeroed at load; or NULL
  * @rq: the queue that the class keeps, of type &saakm_policy.queue
+ * @shared: one that it shares with other cores, by saakm_share_queue(), or NULL
  *
  * To read only, @data apart. What the class relies on it keeps for itself.
  */
@@ -91,6 +85,7 @@ struct core_event {
 	struct saakm_policy	*policy;
 	void			*data;
 	struct saakm_rq		rq;
+	struct saakm_rq		*shared;
 };
 
 /**
@@ -99,7 +94,8 @@ struct core_event {
  * @owner: THIS_MODULE
  * @queue: type of core->rq, the class's queue for each core; default: FIFO. Who
  *	has queues of its own says %SAAKM_RQ_NONE, and gives place and schedule
- * @order: order of that queue; needed for LIST and RBTREE, not for FIFO
+ * @key: what that queue is sorted by; needed for LIST and RBTREE, not for FIFO
+ * @bound: for RBTREE: a second key, for saakm_rq_first_within()
  * @yield_to_any: who yields makes way for the first of an ordered queue in any case
  * @slice_us: time slice; 0: none. A thread that has had the CPU for so long makes way
  *	to others of the policy here, unless the order puts them after it. It ends by a
@@ -107,6 +103,7 @@ struct core_event {
  *	follows. Users change it by the module's parameter
  * @task_size: bytes of data per thread, event->data, from the class; two pages at most
  * @core_size: bytes of data per core, core->data; 32 KiB at most
+ * @process_size: bytes of data per process, saakm_process_data(); two pages at most
  * @balance_interval_ms: between two @balancing_select of a core; 0: never
  * @priority: policies are asked in falling priority, then in order of loading
  * @flags: enum saakm_policy_flags
@@ -126,11 +123,13 @@ struct saakm_policy {
 	char			name[SAAKM_NAME_LEN];
 	struct module		*owner;
 	enum saakm_rq_type	queue;
-	saakm_order_fn		order;
+	saakm_key_fn		key;
+	saakm_key_fn		bound;
 	bool			yield_to_any;
 	unsigned int		slice_us;
 	unsigned int		task_size;
 	unsigned int		core_size;
+	unsigned int		process_size;
 	unsigned int		balance_interval_ms;
 	int			priority;
 	unsigned int		flags;
@@ -247,6 +246,8 @@ struct saakm_policy {
 	 */
 	void (*moved)(struct process_event *event, struct core_event *from,
 		      struct core_event *core);
+	/** @exec: The thread's process has begun another program. [R] Default: nothing. */
+	void (*exec)(struct process_event *event, struct core_event *core);
 	/**
 	 * @terminate: A thread dies or leaves the policy. [R]
 	 *
@@ -275,6 +276,14 @@ struct saakm_policy {
 	 */
 	struct task_struct *(*schedule)(struct core_event *core);
 	/**
+	 * @refill: The core is about to elect, and nobody waits in core->rq. [R]
+	 *
+	 * The place for saakm_take(). Not called where a policy that goes first has
+	 * threads. Default: the first of core->shared, where @schedule's default
+	 * would have elected it.
+	 */
+	void (*refill)(struct core_event *core);
+	/**
 	 * @newly_idle: The core found nothing to run. [B], interrupts off
 	 *
 	 * The chance to pull threads, on the core itself. Who enables interrupts is
@@ -291,9 +300,8 @@ struct saakm_policy {
 	 *
 	 * Every @balance_interval_ms in softirq context, on the core itself while it
 	 * has a tick. For cores that idle without one, on a CPU of the fair class's
-	 * choice when that class balances: while two threads compete for a CPU or two
-	 * CPUs are busy, and ever later, up to a second, if only pinned threads are
-	 * found. Ready-made: saakm_pull_busier(). Default: nothing.
+	 * choice when that class balances: while two threads compete for a CPU, and ever
+	 * later if only pinned ones do. Ready-made: saakm_pull_busier(). Default: nothing.
 	 */
 	void (*balancing_select)(struct core_event *core);
 	/** @core_entry: The core has come online, and is active. [R] Default: nothing. */
@@ -305,19 +313,16 @@ struct saakm_policy {
 	 * them or not. If that fails, core_entry follows. Default: nothing.
 	 */
 	void (*core_exit)(struct core_event *core);
+	/** @topology_changed: for_each_topology_level() is new. [S] Default: nothing. */
+	void (*topology_changed)(struct saakm_policy *policy);
 	/**
 	 * @init: Set up the policy. [S]
 	 *
-	 * Before any other handler; core->rq and core->data are there. An error
-	 * (-errno) is passed on to the loader. Other policies cannot be loaded
-	 * meanwhile. Must not add or remove policies. Default: nothing.
+	 * Before any other handler; core->rq and core->data are there. An error (-errno)
+	 * is passed on to the loader. Must not add or remove policies. Default: nothing.
 	 */
 	int (*init)(struct saakm_policy *policy);
-	/**
-	 * @free_metadata: Undo @init. [S]
-	 *
-	 * When no thread and no handler is left. Default: nothing.
-	 */
+	/** @free_metadata: Undo @init: no thread or handler is left. [S] Default: nothing. */
 	void (*free_metadata)(struct saakm_policy *policy);
 	/**
 	 * @checkparam_attr: May a thread join with, or change to, @attr? [S]
@@ -328,16 +333,11 @@ struct saakm_policy {
 	/**
 	 * @setparam_attr: Use @attr. [R]
 	 *
-	 * After @checkparam_attr; when a thread joins, before its first placement.
-	 * A forked thread has its parent's saakm_task_param() and no call.
-	 * Default: nothing.
+	 * After @checkparam_attr; when a thread joins, before its first placement. A forked
+	 * thread has its parent's saakm_task_param() and no call. Default: nothing.
 	 */
 	void (*setparam_attr)(struct process_event *event, const struct sched_attr *attr);
-	/**
-	 * @getparam_attr: Fill in @attr for sched_getattr(2). [R]
-	 *
-	 * Nice value, id and parameter are there already. Default: nothing.
-	 */
+	/** @getparam_attr: Add to @attr for sched_getattr(2). [R] Default: nothing. */
 	void (*getparam_attr)(struct process_event *event, struct sched_attr *attr);
 	/**
 	 * @migrate_from: Shall this policy replace @old? [S]
@@ -425,15 +425,15 @@ static inline void *saakm_task_data(const struct task_struct *task)
 }
 
 /**
- * saakm_compare() - two times, as an order function returns it
+ * saakm_before() - is one time before another?
  * @a: ns, or virtual time; may have wrapped around
  * @b: likewise
  * Context: any.
- * Return: negative if @a is before @b, positive if after, 0 if equal.
+ * Return: true if @a is before @b.
  */
-static inline int saakm_compare(u64 a, u64 b)
+static inline bool saakm_before(u64 a, u64 b)
 {
-	return (s64)(a - b) < 0 ? -1 : a != b;
+	return (s64)(a - b) < 0;
 }
 
 /**
@@ -457,20 +457,6 @@ u64 saakm_weighted_ns(const struct task_struct *task, u64 ns);
 int saakm_usable_cpu(const struct task_struct *task, int cpu);
 
 /**
- * saakm_idle_prepare() - a @prepare: an idle CPU near the last one, else that
- * @event: as there
- * Context: [P].
- * Return: the CPU.
- */
-int saakm_idle_prepare(struct process_event *event);
-/**
- * saakm_prev_cpu() - a @prepare: the thread stays where it was
- * @event: as there
- * Context: [P].
- * Return: that CPU.
- */
-int saakm_prev_cpu(struct process_event *event);
-/**
  * saakm_preempt_by_order() - a @wakeup_preempt: by the order of the queue of @woken
  * @running: as there
  * @woken: as there
@@ -491,6 +477,20 @@ void saakm_pull_idle(struct core_event *core);
  * Context: [B].
  */
 void saakm_pull_busier(struct core_event *core);
+
+/**
+ * saakm_share_queue() - one queue for several cores
+ * @policy: the policy that is being loaded
+ * @cores: which of them; each shares one queue at the most
+ *
+ * Of the type and key of &saakm_policy.queue, with a lock of its own. Threads that
+ * would go to core->rq go there, as core->shared, and an idle core is called. Where a
+ * core elects and nobody waits in core->rq, see @refill, the first is moved there.
+ *
+ * Context: @init of &struct saakm_policy.
+ * Return: 0; -ENOMEM; -EINVAL elsewhere, with %SAAKM_RQ_NONE or a core that shares one.
+ */
+int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores);
 
 #include <linux/saakm_task.h>
 #include <linux/saakm_core.h>

@@ -3,6 +3,9 @@
 #ifndef _LINUX_SAAKM_CORE_H
 #define _LINUX_SAAKM_CORE_H
 
+#include <linux/irq_work.h>
+#include <linux/wait.h>
+
 /**
  * saakm_preempt() - ask for an election on the core of the current event
  * @core: argument of the handler; nothing happens if a higher class has it
@@ -50,6 +53,27 @@ static inline struct core_event *saakm_core_of(const struct saakm_policy *policy
 }
 
 /**
+ * saakm_running_on() - the policy's thread that runs on a core
+ * @policy: a loaded policy
+ * @cpu: a possible CPU
+ *
+ * Context: any with preemption off. A hint: it may change at any time; what it points to
+ * lasts until preemption is enabled, but its data do not: it may leave the policy.
+ * Return: the thread, or NULL if another policy's or class's runs there.
+ */
+struct task_struct *saakm_running_on(const struct saakm_policy *policy, int cpu);
+
+/**
+ * saakm_slice_left_ns() - what is left of a running thread's slice
+ * @task: a thread of the policy
+ *
+ * Context: any with preemption off. Exact in [R] events of its core, but for time since
+ * the runqueue's clock was read; elsewhere a hint.
+ * Return: ns of CPU time, 0 if it is over; %U64_MAX if it has none.
+ */
+u64 saakm_slice_left_ns(const struct task_struct *task);
+
+/**
  * saakm_clock_ns() - the core's clock
  * @core: argument of the handler
  *
@@ -71,5 +95,64 @@ u64 saakm_clock_ns(const struct core_event *core);
  * Return: 0, or -EINVAL for a thread of another policy or core, which is a fault.
  */
 int saakm_set_slice(struct task_struct *task, u64 ns);
+
+/**
+ * struct saakm_notifier - wakes a thread of the policy's own from its handlers
+ * @wait: what that thread waits on
+ *
+ * Handlers must not wake anybody: they hold the lock of a runqueue. A kthread waits, and
+ * saakm_notify() says that there is work::
+ *
+ *	wait_event_idle(notifier.wait, READ_ONCE(work) || kthread_should_stop());
+ *
+ * saakm_notifier_stop() in @free_metadata, after the kthread has been stopped.
+ */
+struct saakm_notifier {
+	struct wait_queue_head	wait;
+	/* private: */
+	struct irq_work		work;
+};
+
+/* private: */
+void saakm_notifier_work(struct irq_work *work);
+
+/* public: */
+
+/**
+ * saakm_notifier_init() - before it is used
+ * @notifier: the notifier; lives until saakm_notifier_stop()
+ *
+ * Context: [S].
+ */
+static inline void saakm_notifier_init(struct saakm_notifier *notifier)
+{
+	init_waitqueue_head(&notifier->wait);
+	init_irq_work(&notifier->work, saakm_notifier_work);
+}
+
+/**
+ * saakm_notify() - whoever waits looks again
+ * @notifier: an initialised notifier
+ *
+ * What it shall see has been written before. Of several calls one may serve all. It
+ * comes as soon as interrupts are enabled, on this CPU.
+ *
+ * Context: any.
+ */
+static inline void saakm_notify(struct saakm_notifier *notifier)
+{
+	irq_work_queue(&notifier->work);
+}
+
+/**
+ * saakm_notifier_stop() - wait until no call is under way
+ * @notifier: the notifier, which nobody notifies any more
+ *
+ * Context: [S].
+ */
+static inline void saakm_notifier_stop(struct saakm_notifier *notifier)
+{
+	irq_work_sync(&notifier->work);
+}
 
 #endif /* _LINUX_SAAKM_CORE_H */

@@ -3,6 +3,11 @@
 #ifndef _LINUX_SAAKM_LOAD_H
 #define _LINUX_SAAKM_LOAD_H
 
+/**
+ * SAAKM_EDITION - of this API: a module that was built for another one is refused
+ */
+#define SAAKM_EDITION	2
+
 /* private: */
 int saakm_add_policy_of(struct saakm_policy *policy, unsigned int edition);
 

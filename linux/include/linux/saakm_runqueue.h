@@ -14,6 +14,8 @@
 #include <linux/saakm_types.h>
 #include <linux/sched.h>
 
+struct core_event;
+
 /**
  * struct saakm_rq - a runqueue of one CPU; a CPU may have several
  * @nr_tasks: threads in it; to read only. Without the lock it is a hint, to be
@@ -28,20 +30,25 @@ struct saakm_rq {
 	/* private: */
 	int			cpu;
 	struct saakm_policy	*owner;
-	enum saakm_rq_type	type;
+	unsigned int		type;		/* with SAAKM_RQ_SHARED */
 	union {
 		struct list_head	head;
 		struct rb_root_cached	root;
 	};
-	saakm_order_fn		order;
+	saakm_key_fn		key, bound;
 };
+
+/* private: in saakm_rq.type */
+#define SAAKM_RQ_SHARED	4
+
+/* public: */
 
 /**
  * saakm_runqueue_init() - set up an empty runqueue
  * @rq: the runqueue
  * @cpu: CPU that it belongs to
  * @type: see enum saakm_rq_type
- * @order: needed for LIST and RBTREE, NULL for FIFO
+ * @key: needed for LIST and RBTREE, NULL for FIFO
  *
  * The queue belongs to the policy that calls this in a handler, init among them;
  * without one, to the first that inserts a thread. Only its threads can be in it.
@@ -52,28 +59,28 @@ struct saakm_rq {
  *
  * Context: any; it takes no lock. Most policies call it in @init of &struct
  * saakm_policy.
- * Return: 0; -EINVAL for another @type or @cpu, or an @order that is missing or
- * not wanted.
+ * Return: 0; -EINVAL for another @type or @cpu, or a @key that is missing or not
+ * wanted.
  */
 int saakm_runqueue_init(struct saakm_rq *rq, int cpu, enum saakm_rq_type type,
-			saakm_order_fn order);
+			saakm_key_fn key);
 
 /**
  * saakm_runqueues_init() - set up a runqueue on each CPU
  * @rqs: per-CPU runqueue, or one in per-CPU data
  * @type: see enum saakm_rq_type
- * @order: needed for LIST and RBTREE, NULL for FIFO
+ * @key: needed for LIST and RBTREE, NULL for FIFO
  *
  * Context: as saakm_runqueue_init(), on all possible CPUs.
  * Return: 0; -EINVAL as there.
  */
 static inline int saakm_runqueues_init(struct saakm_rq __percpu *rqs, enum saakm_rq_type type,
-				       saakm_order_fn order)
+				       saakm_key_fn key)
 {
 	int cpu, ret = 0;
 
 	for_each_possible_cpu(cpu)
-		ret = ret ?: saakm_runqueue_init(per_cpu_ptr(rqs, cpu), cpu, type, order);
+		ret = ret ?: saakm_runqueue_init(per_cpu_ptr(rqs, cpu), cpu, type, key);
 	return ret;
 }
 
@@ -82,18 +89,33 @@ static inline int saakm_runqueues_init(struct saakm_rq __percpu *rqs, enum saakm
  * @rq: the runqueue
  *
  * Context: [R] of the queue's CPU.
- * Return: the first in order, or NULL if the queue is empty.
+ * Return: the first in order, or NULL if the queue is empty. NULL as well for one that
+ * cores share, which changes at any time: saakm_take() takes its first.
  */
 static inline struct task_struct *saakm_rq_first(struct saakm_rq *rq)
 {
 	struct rb_node *rb;
 
-	if (rq->type != SAAKM_RQ_RBTREE)
+	if (rq->type <= SAAKM_RQ_LIST)
 		return list_first_entry_or_null(&rq->head, struct task_struct,
 						saakm.node.list);
-	rb = rb_first_cached(&rq->root);
+	rb = rq->type == SAAKM_RQ_RBTREE ? rb_first_cached(&rq->root) : NULL;
 	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
 }
+
+/**
+ * saakm_rq_first_within() - the first whose bound is not beyond a limit
+ * @rq: the runqueue; core->rq of a policy with @bound
+ * @limit: compared with the second key, as it was when the thread was queued; both may
+ *	have wrapped around
+ *
+ * EEVDF's question: of those that are eligible, whose deadline is the earliest? O(log n),
+ * as in I. Stoica and H. Abdel-Wahab, Earliest Eligible Virtual Deadline First (1995).
+ *
+ * Context: [R] of the queue's CPU.
+ * Return: the first in order among them, or NULL if there is none, or @rq has no bounds.
+ */
+struct task_struct *saakm_rq_first_within(struct saakm_rq *rq, u64 limit);
 
 /**
  * saakm_rq_next() - the thread that follows in a runqueue
@@ -108,7 +130,7 @@ static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
 {
 	struct rb_node *rb;
 
-	if (rq->type != SAAKM_RQ_RBTREE)
+	if (rq->type <= SAAKM_RQ_LIST)
 		return list_is_last(&task->saakm.node.list, &rq->head) ? NULL :
 			list_next_entry(task, saakm.node.list);
 	rb = rb_next(&task->saakm.node.rb);
@@ -138,14 +160,14 @@ static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
  * @rq: a runqueue of that core and policy
  *
  * Takes the locks, walks READY -> MIGRATING -> READY, calls moved in between, and
- * preempts there if the policy wants so. The thread's wait goes on: its
- * watchdog is not reset.
+ * preempts there if the policy wants so. A thread that is on @cpu already changes queues
+ * only. Its wait goes on: its watchdog is not reset.
  *
  * Context: [B], or process context. Called with a runqueue lock held (in an
  * [R] handler), it is refused and reported.
- * Return: 0; -EAGAIN if the thread is not READY now or already there, -EPERM
- * if it may not run there, -EINVAL for a foreign thread or runqueue, -EDEADLK as
- * above.
+ * Return: 0; -EAGAIN if the thread is not READY now or in @rq already, -EPERM if it may
+ * not run there, -EINVAL for a foreign thread or runqueue, -EDEADLK as above. Outside
+ * of handlers a foreign thread is no fault: it may have left the policy just now.
  */
 int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
 
@@ -171,7 +193,8 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 /**
  * saakm_switch_queue() - a READY thread changes queues on its own CPU
  * @task: a READY thread of the calling policy
- * @rq: another queue of that CPU and policy; or its own, to be sorted in anew
+ * @rq: another queue of that CPU and policy, core->shared among them; or its own, to be
+ *	sorted in anew
  *
  * Its wait goes on. For keys that change while threads wait, and for several levels.
  *
@@ -179,5 +202,42 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
  * Return: 0, or -EINVAL for any other @task or @rq, which is a fault.
  */
 int saakm_switch_queue(struct task_struct *task, struct saakm_rq *rq);
+
+/**
+ * saakm_to_head() - a READY thread is first in its queue, before all that wait there
+ * @task: a READY thread of the calling policy, in a queue of type FIFO
+ *
+ * For a thread that is owed the CPU: in place or requeue, after change_state().
+ *
+ * Context: [R] of its CPU.
+ * Return: 0, or -EINVAL for any other @task or queue, which is a fault.
+ */
+int saakm_to_head(struct task_struct *task);
+
+/**
+ * saakm_take() - move a thread from a shared queue to this core
+ * @core: argument of @refill
+ * @from: a queue that cores share, of this policy; this one need not be among them
+ *
+ * It takes the first that may run here, of 32 that it looks at, else one that is on this
+ * core already, and puts it into core->rq. If that is on another core, the runqueue
+ * lock is dropped meanwhile, and @moved is called. Its wait goes on.
+ *
+ * Context: @refill only; elsewhere it is refused and reported.
+ * Return: the thread; or NULL if there is none, or it was refused.
+ */
+struct task_struct *saakm_take(struct core_event *core, struct saakm_rq *from);
+
+/**
+ * saakm_take_shared() - what the class does without a @refill
+ * @core: argument of @refill
+ *
+ * saakm_take() from core->shared, if its first would be elected: the running thread does
+ * not go on or, without @schedule of its own and by key, goes after it.
+ *
+ * Context: @refill only; elsewhere it is refused and reported.
+ * Return: the thread; NULL if there is none, or no core->shared.
+ */
+struct task_struct *saakm_take_shared(struct core_event *core);
 
 #endif /* _LINUX_SAAKM_RUNQUEUE_H */

@@ -3,6 +3,7 @@
 #ifndef _LINUX_SAAKM_TASK_H
 #define _LINUX_SAAKM_TASK_H
 
+#include <linux/preempt.h>
 #include <linux/saakm_types.h>
 #include <linux/sched.h>
 
@@ -109,13 +110,73 @@ static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
 unsigned int saakm_task_weight(const struct task_struct *task);
 
 /**
+ * saakm_process_data() - the policy's own data of a process
+ * @task: a thread of the policy
+ *
+ * All threads of a process that are in the policy share it. It is zeroed when the first
+ * one joins and freed when the last one has left. A thread that was forked just now gets
+ * it before its first placement. Another program is no other process: see @exec.
+ *
+ * Context: as saakm_task_data(). Threads of a process run at the same time, under the
+ * locks of different CPUs: WRITE_ONCE(), atomics, or a raw spinlock of the policy.
+ * Return: &saakm_policy.process_size bytes; NULL if that is 0.
+ */
+static inline void *saakm_process_data(const struct task_struct *task)
+{
+	return task->saakm.process_data;
+}
+
+/**
+ * saakm_idle_prepare() - a @prepare: an idle CPU near the last one, else that
+ * @event: as there
+ * Context: [P].
+ * Return: the CPU.
+ */
+int saakm_idle_prepare(struct process_event *event);
+
+/**
+ * saakm_prev_cpu() - a @prepare: the thread stays where it was
+ * @event: as there
+ * Context: [P].
+ * Return: that CPU.
+ */
+int saakm_prev_cpu(struct process_event *event);
+
+/**
+ * enum saakm_waker_kind - where a wakeup, or a fork, comes from
+ * @SAAKM_WAKER_TASK: from the running thread: current
+ * @SAAKM_WAKER_SOFTIRQ: from a softirq
+ * @SAAKM_WAKER_IRQ: from an interrupt
+ */
+enum saakm_waker_kind {
+	SAAKM_WAKER_TASK,
+	SAAKM_WAKER_SOFTIRQ,
+	SAAKM_WAKER_IRQ,
+};
+
+/**
+ * saakm_waker() - who wakes the thread that a ``*_prepare`` or ``*_place`` is about?
+ *
+ * If it is a thread, that is current. A thread with SAAKM_EV_OUSTED was not woken.
+ *
+ * Context: [P], and place events.
+ * Return: where the wakeup comes from.
+ */
+static inline enum saakm_waker_kind saakm_waker(void)
+{
+	if (in_hardirq())
+		return SAAKM_WAKER_IRQ;
+	return in_serving_softirq() ? SAAKM_WAKER_SOFTIRQ : SAAKM_WAKER_TASK;
+}
+
+/**
  * saakm_curr() - the running thread, unless it shall make way
  * @core: argument of @schedule
  *
  * ``saakm_curr(core) ?: saakm_rq_first(queue)`` lets a thread run until it
  * blocks, yields, or @tick says enough.
  *
- * Context: @schedule only.
+ * Context: @schedule and @refill only.
  * Return: core->curr, or NULL if it has yielded or is SAAKM_READY_TICK.
  */
 static inline struct task_struct *saakm_curr(const struct core_event *core)

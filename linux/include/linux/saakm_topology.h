@@ -97,4 +97,18 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
  */
 int saakm_idle_cpu_near(const struct task_struct *task, int cpu);
 
+/**
+ * saakm_idle_cpu_in() - find an idle core for a thread among some
+ * @task: the thread; only CPUs that it may use are considered
+ * @cores: where to look
+ *
+ * Cores of which all hardware threads are idle go first. It looks into masks that the
+ * class maintains for policies with SAAKM_POLICY_IDLE_MASKS or a shared queue in use;
+ * while there are none it looks at each of @cores.
+ *
+ * Context: any with preemption off. A hint: it may change at any time.
+ * Return: an idle CPU that the thread may use, or -1.
+ */
+int saakm_idle_cpu_in(const struct task_struct *task, const struct cpumask *cores);
+
 #endif /* _LINUX_SAAKM_TOPOLOGY_H */

@@ -13,6 +13,7 @@
 
 struct saakm_data;
 struct saakm_policy;
+struct saakm_process;
 struct saakm_rq;
 struct pid;
 struct pid_namespace;
@@ -36,9 +37,12 @@ enum saakm_reaction {
 /**
  * enum saakm_policy_flags - properties of a policy
  * @SAAKM_POLICY_PRIVILEGED: joining it takes CAP_SYS_NICE
+ * @SAAKM_POLICY_IDLE_MASKS: the class keeps masks of idle cores for saakm_idle_cpu_in(),
+ *	at some cost whenever a CPU begins or ends to idle
  */
 enum saakm_policy_flags {
-	SAAKM_POLICY_PRIVILEGED = 1 << 0,
+	SAAKM_POLICY_PRIVILEGED	= 1 << 0,
+	SAAKM_POLICY_IDLE_MASKS	= 1 << 1,
 };
 
 /**
@@ -111,14 +115,19 @@ struct saakm_task {
 		struct list_head	list;	/* SAAKM_RQ_FIFO, SAAKM_RQ_LIST */
 		struct rb_node		rb;	/* SAAKM_RQ_RBTREE */
 	} node;
+	u64			key;		/* by which its queue is sorted */
 	struct list_head	rq_node;	/* rq->saakm.threads */
 	u64			slice_end_ns;	/* of CPU time; 0: no end */
 	u64			slice_ns;	/* its own; 0: its policy's */
 	u64			told_ns;	/* CPU time that `used` has been told */
+	u64			bound;		/* in a tree with bounds, and the least one of */
+	u64			least_bound;	/* those below */
 	struct process_event	event;
 
 	struct saakm_rq		*move_to;	/* saakm_move_task() at work */
 	struct saakm_data	*data;		/* what event.data pointed to at first */
+	struct saakm_process	*process;	/* that it shares; by policy->threads_lock */
+	void			*process_data;	/* in there, for the policy */
 	u64			wait_ns;	/* start of a wait that goes on, or 0 */
 	u64			watched_ns;	/* since_ns that excused_ms is about */
 	u32			excused_ms;	/* watchdog: wait that is no fault */
@@ -136,8 +145,10 @@ int proc_pid_saakm(struct seq_file *m, struct pid_namespace *ns,
 /* Below the other things that dump_stack() and oopses begin with. */
 #ifdef CONFIG_SCHED_CLASS_SAAKM
 void print_saakm_info(const char *log_lvl);
+void saakm_execve(void);
 #else
 static inline void print_saakm_info(const char *log_lvl) { }
+static inline void saakm_execve(void) { }
 #endif
 
 /* public: */

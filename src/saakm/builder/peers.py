@@ -14,7 +14,7 @@ from . import crates
 SOURCES = paths.REPO / "peers"
 
 # Written here, each deciding as one of our policies does.
-OURS = ("scx_fifo", "scx_rr", "scx_steal", "scx_prio", "scx_mlfq", "scx_vtime")
+OURS = ("scx_global", "scx_fifo", "scx_rr", "scx_steal", "scx_prio", "scx_mlfq", "scx_vtime")
 
 _RUST = (
     "clang-19",

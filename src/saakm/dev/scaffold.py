@@ -34,13 +34,16 @@ LESSONS = {
     "wakeup_preempt": "Shall the woken thread take the CPU at once?",
     "attr_changed": "Does a new nice value or parameter change who should run?",
     "moved": "What of its data was relative to the core that it leaves?",
+    "exec": "Another program has begun: what that was learnt of the last one is still true?",
     "schedule": "Who runs next: a thread queued on this core, or the current one? Change nothing "
     "here: the core may ask again, and may run another.",
+    "refill": "Nobody waits in core->rq: is a thread to be taken from a shared queue?",
     "newly_idle": "Nothing to run here: whose threads may this core take?",
     "balancing_select": "Time to look around: who has too much?",
     "init": "What has the policy of its own, beside core->rq, core->data and event->data?",
-    "queue": "Which kind of queue: FIFO, or LIST and RBTREE with an order?",
-    "order": "Who goes first? By what does not change while a thread waits.",
+    "queue": "Which kind of queue: FIFO, or LIST and RBTREE with a key?",
+    "key": "Who goes first? The least key. It is read when the thread is queued.",
+    "bound": "Who is eligible? The second key, of which saakm_rq_first_within() asks.",
     "slice_us": "How long may a thread run while others wait? 0: no end.",
 }
 # For functions that answer several events.

@@ -10,6 +10,7 @@ from ..view import markdown
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # Where both sides are. The pairs decide alike: tests/guest/test_peers.py.
 PAIRS = {
+    "one FIFO for all CPUs": ("docs/examples/global/global.c", "peers/scx_global.bpf.c"),
     "FIFO": ("policies/fifo/fifo.c", "peers/scx_fifo.bpf.c"),
     "FIFO that steals": ("docs/examples/steal/steal.c", "peers/scx_steal.bpf.c"),
     "round robin that steals": ("policies/rr/rr.c", "peers/scx_rr.bpf.c"),
@@ -22,14 +23,15 @@ PAIRS = {
 # The kernel's part by what it is for; `*`: all that no other group names.
 GROUPS = {
     "core": "class.c elect.c charge.c state.c task.c balance.c runqueue.c topology.c policy.c",
-    "services": "slice.c defaults.c services.c cgroup.c replace.c server.c floor.c",
+    "services": "slice.c defaults.c services.c cgroup.c replace.c server.c floor.c"
+    " shared.c idle.c process.c",
     "safety": "misuse.c violation.c eject.c watchdog.c history.c dump.c safety.h context.h",
     "interfaces": "names.c error.c observe.c procfs.c sysfs.c debugfs.c oops.c events/saakm.h",
     "headers": "*",
 }
 _WHAT = {
     "core": "what schedules",
-    "services": "slices, defaults, weights, replacement, shares for all",
+    "services": "slices, defaults, weights, shared queues, replacement, shares for all",
     "safety": "checks, ejection, the watchdog, how things came about",
     "interfaces": "/proc, /sys, tracepoints, oopses",
     "headers": "what policies, the core and the class's files share; Makefile",

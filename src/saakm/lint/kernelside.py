@@ -56,7 +56,7 @@ def kernel_code(root: Path) -> Iterator[Path]:
     linux = root / "linux"
     for pattern in ("kernel/sched/saakm/*.[ch]", "include/linux/*.h", "include/uapi/linux/*.h"):
         yield from sorted(linux.glob(pattern))
-    for pattern in ("policies/*/*.[ch]", "docs/examples/*/*.c"):
+    for pattern in ("policies/*/*.[ch]", "docs/examples/**/*.c"):
         yield from sorted(root.glob(pattern))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Says where in the source the addresses of a kernel's complaint are.
 
-A trace's ` vtime_order+0x14/0x40 [vtime]` gets ` (saakm.h:386 vtime.c:26)`: an inlined
+A trace's ` vtime_key+0x14/0x40 [vtime]` gets ` (saakm.h:386 vtime.c:26)`: an inlined
 function first, then who called it. The kernel's scripts/decode_stacktrace.sh
 reads the debug information anew for each line; this does it once.
 """

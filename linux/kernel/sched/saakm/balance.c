@@ -66,6 +66,8 @@ static bool saakm_may_lock(const char *what)
 	return false;
 }
 
+#define SAAKM_STEAL_LOOKS	32	/* as fair's SCHED_NR_MIGRATE_BREAK */
+
 static bool saakm_may_run_on(struct task_struct *p, int cpu)
 {
 	return cpumask_test_cpu(cpu, p->cpus_ptr) && cpu_active(cpu) &&
@@ -136,10 +138,37 @@ static bool saakm_may_move(const char *what, int cpu, const struct saakm_rq *to)
 	return false;
 }
 
+/* The class has taken it over: it goes first, wherever it is wanted. */
+static bool saakm_taken_over(const struct task_struct *p)
+{
+	return p->saakm.rq == &task_rq(p)->saakm.orphans;
+}
+
+/* With the locks of both, which may be one. */
+static int saakm_move_if_ready(struct rq *src, struct rq *dst, struct task_struct *p,
+			       struct saakm_rq *to)
+{
+	if (p->saakm.policy && p->saakm.policy != to->owner)
+		return -EINVAL;
+	if (task_rq(p) != src || !p->saakm.on_rq || p->saakm.state != SAAKM_READY ||
+	    !task_on_saakm(p) || p->saakm.rq == to)
+		return -EAGAIN;
+	if (src != dst) {
+		if (!saakm_may_run_on(p, cpu_of(dst)))
+			return -EPERM;
+		saakm_move_locked(src, dst, p, to);
+	} else if (!saakm_taken_over(p)) {
+		saakm_rq_unlink(p);
+		saakm_rq_link(to, p);
+		wakeup_preempt(dst, p, 0);
+	}
+	return 0;
+}
+
 int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 {
 	struct rq *src, *dst;
-	int ret = -EAGAIN;
+	int ret;
 
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;
@@ -152,19 +181,10 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 	dst = cpu_rq(cpu);
 	guard(irqsave)();
 	src = task_rq(p);
-	if (src == dst)
-		return -EAGAIN;
 	saakm_lock_both(src, dst, false);
-	if (p->saakm.policy && p->saakm.policy != to->owner) {
-		ret = -EINVAL;
-	} else if (task_rq(p) == src && p->saakm.on_rq &&
-		   p->saakm.state == SAAKM_READY && task_on_saakm(p)) {
-		ret = saakm_may_run_on(p, cpu) ? 0 : -EPERM;
-		if (!ret)
-			saakm_move_locked(src, dst, p, to);
-	}
+	ret = saakm_move_if_ready(src, dst, p, to);
 	double_rq_unlock(src, dst);
-	if (ret == -EINVAL)
+	if (ret == -EINVAL && saakm_calling())
 		saakm_violation(SAAKM_EXIT_WRONG_MOVE, to->owner, NULL,
 				"%s(%s/%d, cpu %d): the thread is of another policy", __func__,
 				p->comm, p->pid, cpu);
@@ -172,11 +192,10 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_move_task, SAAKM);
 
-#define SAAKM_STEAL_LOOKS	32	/* as fair's SCHED_NR_MIGRATE_BREAK */
-
 /* Both queues are of one policy, and of two CPUs. */
-static int saakm_take(struct saakm_rq *from, struct saakm_rq *to, unsigned int max,
-		      bool (*wanted)(struct task_struct *task, void *arg), void *arg, bool try)
+static int saakm_steal_from(struct saakm_rq *from, struct saakm_rq *to, unsigned int max,
+			    bool (*wanted)(struct task_struct *task, void *arg), void *arg,
+			    bool try)
 {
 	unsigned int moved = 0, looks = SAAKM_STEAL_LOOKS;
 	struct rq *src = cpu_rq(from->cpu), *dst = cpu_rq(to->cpu);
@@ -206,13 +225,15 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to, unsigned in
 		return -EDEADLK;
 	if (!saakm_may_move(__func__, cpu, to))
 		return -EINVAL;
-	if (from->cpu == cpu || from->owner != to->owner) {
+	if (from->cpu == cpu || from->owner != to->owner || from->type & SAAKM_RQ_SHARED) {
 		saakm_violation(SAAKM_EXIT_WRONG_MOVE, to->owner, NULL,
 				"%s(cpu %d): from a runqueue %s", __func__, cpu,
-				from->cpu == cpu ? "of the same CPU" : "of another policy");
+				from->cpu == cpu ? "of the same CPU" :
+				from->owner != to->owner ? "of another policy" :
+				"that cores share: saakm_take() does that");
 		return -EINVAL;
 	}
-	return READ_ONCE(from->nr_tasks) ? saakm_take(from, to, max, wanted, arg, false) : 0;
+	return READ_ONCE(from->nr_tasks) ? saakm_steal_from(from, to, max, wanted, arg, false) : 0;
 }
 EXPORT_SYMBOL_NS_GPL(saakm_steal, SAAKM);
 
@@ -244,7 +265,7 @@ static void saakm_pull(const char *what, struct core_event *event, unsigned int 
 				continue;
 			if (!saakm_may_lock(what) || !saakm_may_move(what, core->cpu, &event->rq))
 				return;
-			ret = saakm_take(from, &event->rq, 1, NULL, NULL, try);
+			ret = saakm_steal_from(from, &event->rq, 1, NULL, NULL, try);
 			if (ret > 0)
 				return;
 			if (ret == -EAGAIN && !passed)
@@ -254,7 +275,7 @@ static void saakm_pull(const char *what, struct core_event *event, unsigned int 
 	}
 out:
 	if (passed)
-		saakm_take(passed, &event->rq, 1, NULL, NULL, false);
+		saakm_steal_from(passed, &event->rq, 1, NULL, NULL, false);
 }
 
 void saakm_pull_idle(struct core_event *core)
@@ -274,8 +295,8 @@ static const char *saakm_cannot_switch(const struct task_struct *p, const struct
 {
 	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
 
-	if (handler == SAAKM_H_order)
-		return "an order function calls nothing of the class";
+	if (handler == SAAKM_H_key)
+		return "a key function calls nothing of the class";
 	if (!saakm_has_lock(handler))
 		return "the runqueue lock is not held";
 	if (saakm_calling() != p->saakm.policy)
@@ -284,34 +305,60 @@ static const char *saakm_cannot_switch(const struct task_struct *p, const struct
 		return "the event is about another CPU";
 	if (p->saakm.state != SAAKM_READY || !p->saakm.rq)
 		return "the thread is not READY in a queue";
-	if (!to || to->cpu != task_cpu(p) || to->owner != p->saakm.policy)
+	if (!to || !saakm_serves(to, task_cpu(p)) || to->owner != p->saakm.policy)
 		return "the queue is not of this CPU and policy";
 	return NULL;
 }
 
-int saakm_switch_queue(struct task_struct *p, struct saakm_rq *to)
+/* True if it may. */
+static bool saakm_check_switch(const char *what, struct task_struct *p, const struct saakm_rq *to)
 {
 	const char *fault;
 
 	if (!p) {
 		saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL, "%s(NULL): was the queue empty?",
-				__func__);
-		return -EINVAL;
+				what);
+		return false;
 	}
 	fault = saakm_cannot_switch(p, to);
-	if (fault) {
+	if (fault)
 		saakm_violation(SAAKM_EXIT_WRONG_MOVE, p->saakm.policy, p, "%s(%s/%d): %s",
-				__func__, p->comm, p->pid, fault);
+				what, p->comm, p->pid, fault);
+	return !fault;
+}
+
+int saakm_switch_queue(struct task_struct *p, struct saakm_rq *to)
+{
+	if (!saakm_check_switch(__func__, p, to))
 		return -EINVAL;
-	}
-	/* The class has taken it over: it goes first, wherever it is wanted. */
-	if (p->saakm.rq == &task_rq(p)->saakm.orphans)
+	if (saakm_taken_over(p))
 		return 0;
 	saakm_rq_unlink(p);
 	saakm_rq_link(to, p);
 	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(saakm_switch_queue, SAAKM);
+
+int saakm_to_head(struct task_struct *p)
+{
+	struct saakm_rq *srq = p ? p->saakm.rq : NULL;
+
+	if (!saakm_check_switch(__func__, p, srq))
+		return -EINVAL;
+	if (saakm_taken_over(p))
+		return 0;
+	if (saakm_rq_kind(srq) != SAAKM_RQ_FIFO) {
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, p->saakm.policy, p,
+				"%s(%s/%d): the queue is sorted by key", __func__, p->comm, p->pid);
+		return -EINVAL;
+	}
+	if (srq->type & SAAKM_RQ_SHARED)
+		saakm_shared_to_head(srq, p);
+	else
+		list_move(&p->saakm.node.list, &srq->head);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_to_head, SAAKM);
 
 /* Newly idle */
 

@@ -71,13 +71,21 @@ static noinline void saakm_place_tree(struct rq *rq, struct task_struct *p,
 	saakm_rq_link_sorted(&core->event.rq, p, SAAKM_RQ_RBTREE);
 }
 
+static void saakm_place_shared(struct rq *rq, struct task_struct *p, struct saakm_core *core)
+{
+	p->saakm.state = SAAKM_READY;
+	p->saakm.since_ns = rq->clock;
+	saakm_shared_link(core->shared, p);
+}
+
 /* Also for a policy that has no queue here, or has overwritten it: its thread is not lost. */
 static noinline void saakm_place_slow(struct rq *rq, struct task_struct *p,
 				      struct saakm_core *core, enum saakm_handler handler)
 {
-	struct saakm_rq *srq = &core->event.rq;
+	struct saakm_rq *srq = core->queue == SAAKM_RQ_SHARED ? core->shared : &core->event.rq;
 
-	if (unlikely(srq->owner != core->policy || srq->type != core->policy->own->queue)) {
+	if (unlikely(srq->owner != core->policy ||
+		     saakm_rq_kind(srq) != core->policy->own->queue)) {
 		saakm_not_placed(p, handler);
 		saakm_set_state(rq, p, SAAKM_READY);
 		saakm_link_orphan(rq, p);
@@ -109,8 +117,10 @@ static __always_inline void saakm_place_event(struct rq *rq, struct task_struct 
 	}
 	/* A list that was overwritten with zeros is none; for a tree that means empty. */
 	if (unlikely(core->queue > SAAKM_RQ_LIST || !core->event.rq.head.prev)) {
-		if (core->queue == SAAKM_RQ_RBTREE && core->event.rq.order)
+		if (core->queue == SAAKM_RQ_RBTREE && core->event.rq.key)
 			saakm_place_tree(rq, p, core);
+		else if (core->queue == SAAKM_RQ_SHARED)
+			saakm_place_shared(rq, p, core);
 		else
 			saakm_place_slow(rq, p, core, handler);
 		return;
@@ -211,7 +221,7 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 		saakm_resume_wait(p);
 		break;
 	default:	/* it was taken out for a change of parameters */
-		if (st->rq && st->rq->type != SAAKM_RQ_FIFO)
+		if (st->rq && st->rq->key)
 			saakm_rq_resort(p);
 		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
 	}
@@ -438,14 +448,25 @@ static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first
  * Where the class orders the queue and elects: does its first one go before the running
  * thread (negative), or after it (positive)? Zero as well if that is not known.
  */
-static int saakm_first_differs(struct saakm_core *core, const struct task_struct *curr)
+static s64 saakm_first_differs(struct saakm_core *core, const struct task_struct *curr)
 {
+	const struct saakm_own *own = core->policy->own;
 	struct task_struct *first = saakm_waiting_here(core);
+	u64 key;
 
-	if (!first || (core->queue != SAAKM_RQ_LIST && core->queue != SAAKM_RQ_RBTREE) ||
-	    READ_ONCE(core->policy->ops)->schedule)
+	if (!own->key || READ_ONCE(core->policy->ops)->schedule)
 		return 0;
-	return saakm_order(&core->event.rq, first, curr);
+	if (first)
+		key = first->saakm.key;
+	else if (!core->shared || !saakm_shared_key(core->shared, &key))
+		return 0;
+	return key - saakm_ask_key(own->key, curr);
+}
+
+/* Is there somebody beside the running thread whom the policy could elect here? */
+static bool saakm_others_wait(const struct saakm_core *core)
+{
+	return core->nr_runnable > 1 || saakm_shared_waits(core);
 }
 
 static void saakm_make_way(struct rq *rq, struct task_struct *p)
@@ -459,8 +480,10 @@ static void saakm_slice_end(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_core *core = saakm_core(p->saakm.policy, cpu_of(rq));
 
-	if (core->nr_runnable > 1 && saakm_first_differs(core, p) <= 0)
+	if (saakm_others_wait(core) && saakm_first_differs(core, p) <= 0)
 		saakm_make_way(rq, p);
+	else if (core->shared)
+		saakm_slice_begin(rq, p);
 	else if (saakm_slice_ns(p) < TICK_NSEC)
 		rq->saakm.slice = SAAKM_SLICE_ALONE;
 }
@@ -472,7 +495,7 @@ static noinline void saakm_tick_contended(struct rq *rq, struct task_struct *p,
 	struct saakm_core *core = saakm_core(p->saakm.policy, cpu_of(rq));
 
 	saakm_floor_tick(rq, p);
-	if (p->saakm.state != SAAKM_RUNNING || core->nr_runnable <= 1)
+	if (p->saakm.state != SAAKM_RUNNING || !saakm_others_wait(core))
 		return;
 	if (saakm_sliced(p->saakm.policy, &p->saakm) && saakm_slice_tick(rq, p))
 		saakm_slice_end(rq, p);
@@ -495,7 +518,7 @@ static void task_tick_saakm(struct rq *rq, struct task_struct *p, int queued)
 		saakm_run_on(rq, p);
 	if (ops->tick && p->saakm.state == SAAKM_RUNNING)
 		saakm_thread_event(rq, p, SAAKM_H_tick, ops->tick);
-	if (rq->saakm.nr_running > 1)
+	if (rq->saakm.nr_running > 1 || static_branch_unlikely(&saakm_refilling))
 		saakm_tick_contended(rq, p, ops);
 #ifdef CONFIG_SCHED_CORE
 	/* A sibling must idle because of @p: let the core choose anew. */
@@ -519,10 +542,13 @@ bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b)
 	return (s64)(a->saakm.since_ns - b->saakm.since_ns) > 0;
 }
 
-/* One thread alone needs no slices. Others on this CPU are not our business. */
+/*
+ * One thread alone needs no slices, unless others come into a queue that this core shares
+ * without a sign here. Others on this CPU are not our business.
+ */
 bool saakm_can_stop_tick(struct rq *rq)
 {
-	return rq->saakm.nr_running <= 1;
+	return rq->saakm.nr_running <= 1 && !(rq->saakm.first && rq->saakm.first->own->refills);
 }
 
 /* Placement */
@@ -608,9 +634,14 @@ void __saakm_enter_idle(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
-	for_each_saakm_policy(policy)
+	saakm_note_idle(cpu_of(rq), true);
+	smp_mb();	/* saakm_shared_link() */
+	for_each_saakm_policy(policy) {
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_enter_idle,
 				 policy->ops->enter_idle);
+		if (saakm_shared_waits(saakm_core(policy, cpu_of(rq))))
+			irq_work_queue(&rq->saakm.kick);
+	}
 }
 
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
@@ -621,6 +652,7 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
 	if (!READ_ONCE(saakm_watching_idle))
 		return;
+	saakm_note_idle(cpu_of(rq), false);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle, policy->ops->exit_idle);
 }
@@ -661,6 +693,7 @@ void saakm_rq_deactivate(struct rq *rq)
 
 static int balance_saakm(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)
 {
+	saakm_refill(rq, rf);
 	return saakm_enabled() && (rq->saakm.nr_running || saakm_newly_idle(rq, rf));
 }
 

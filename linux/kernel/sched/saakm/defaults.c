@@ -44,6 +44,6 @@ static void saakm_fill_routines(struct saakm_module_routines *routines,
 	routines->unblock_place = routines->unblock_place ?: routines->place;
 	if (policy->queue == SAAKM_RQ_NONE)
 		routines->requeue = routines->requeue ?: routines->unblock_place;
-	if (policy->order)
+	if (policy->key)
 		routines->attr_changed = routines->attr_changed ?: saakm_attr_by_order;
 }

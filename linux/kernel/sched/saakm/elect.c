@@ -25,12 +25,15 @@ static __always_inline struct task_struct *saakm_elect_ordered(struct saakm_core
 							       struct task_struct *first,
 							       struct task_struct *curr)
 {
-	int order;
+	const struct saakm_own *own = core->policy->own;
+	s64 behind;
 
-	if (curr->saakm.event.flags & SAAKM_EV_YIELD && core->policy->own->yield_to_any)
+	if (!own->key)		/* a FIFO that other cores share */
+		return saakm_keeps(curr) ? curr : first;
+	if (curr->saakm.event.flags & SAAKM_EV_YIELD && own->yield_to_any)
 		return first;
-	order = saakm_order(&core->event.rq, first, curr);
-	return order < 0 || (!order && !saakm_keeps(curr)) ? first : curr;
+	behind = first->saakm.key - saakm_ask_key(own->key, curr);
+	return behind < 0 || (!behind && !saakm_keeps(curr)) ? first : curr;
 }
 
 /* The first of core->rq. An empty queue may have been overwritten with zeros. */
@@ -94,6 +97,11 @@ static noinline struct task_struct *saakm_elect_other(struct rq *rq, struct task
 	/* Threads must leave a dying CPU through its current thread. */
 	if (unlikely(!cpu_active(cpu_of(rq))))
 		return list_first_entry(&rq->saakm.threads, struct task_struct, saakm.rq_node);
+	if (static_branch_unlikely(&saakm_refilling)) {
+		next = saakm_not_refilled(rq);
+		if (next)
+			return next;
+	}
 	return saakm_floor_force(rq);
 }
 

@@ -24,6 +24,7 @@ static inline bool task_on_saakm(const struct task_struct *p)
 struct saakm_setsched {
 	struct saakm_policy	*target;	/* to be in afterwards, or NULL */
 	struct saakm_data	*data;		/* for joining @target */
+	struct saakm_process	*process;	/* likewise */
 	struct saakm_data	*old;		/* to free */
 	struct saakm_policy	*held;		/* so that it stays: saakm_get() */
 	u32			id, param;	/* of sched_attr, or as @p had them */
@@ -36,6 +37,7 @@ struct saakm_setsched {
 
 /* With saakm_enabled() only */
 bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf);
+void __saakm_refill(struct rq *rq, struct rq_flags *rf);
 struct task_struct *saakm_pick_task(struct rq *rq);
 void __saakm_goes_on(struct rq *rq, struct task_struct *p);
 bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b);
@@ -53,6 +55,16 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle);
 DECLARE_STATIC_KEY_FALSE(__saakm_enabled);
 #define saakm_enabled()		static_branch_unlikely(&__saakm_enabled)
 
+/* On while a policy with a shared queue, or a handler `refill`, has threads. */
+DECLARE_STATIC_KEY_FALSE(saakm_refilling);
+
+/* Before each election. The lock of @rq may be dropped meanwhile. */
+static inline void saakm_refill(struct rq *rq, struct rq_flags *rf)
+{
+	if (static_branch_unlikely(&saakm_refilling))
+		__saakm_refill(rq, rf);
+}
+
 /*
  * Only our threads are runnable here and the previous one is not above us: no
  * need to ask the other classes.
@@ -64,18 +76,38 @@ static inline bool saakm_alone(struct rq *rq)
 	       !sched_class_above(rq->donor->sched_class, &saakm_sched_class);
 }
 
+static inline struct task_struct *saakm_pick_alone(struct rq *rq, struct rq_flags *rf)
+{
+	if (!saakm_alone(rq))
+		return NULL;
+	if (static_branch_unlikely(&saakm_refilling)) {
+		__saakm_refill(rq, rf);
+		if (!saakm_alone(rq))
+			return NULL;
+	}
+	return saakm_pick_task(rq);
+}
+
 /* Masks of the policies in use that have such handlers: idle CPUs ask no others. */
 extern u64 saakm_pulling, saakm_watching_idle;
 
 /*
- * No thread is runnable, whatever nr_running says: it counts fair threads that sleep
- * until they are elected (delayed dequeue), and deadline servers until they find nobody.
+ * No thread of a class above is runnable, whatever nr_running says: it counts fair threads
+ * that sleep until they are elected (delayed dequeue), and deadline servers until they find
+ * nobody.
  */
+static inline bool saakm_nothing_above(struct rq *rq)
+{
+	unsigned int others = rq->nr_running - rq->saakm.nr_running;
+
+	return !others ||
+	       others == rq->cfs.h_nr_delayed + !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
+			 !RB_EMPTY_NODE(&rq->saakm.server.rb_node);
+}
+
 static inline bool saakm_nothing_to_run(struct rq *rq)
 {
-	return !rq->nr_running ||
-	       rq->nr_running == rq->cfs.h_nr_delayed + !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
-				 !RB_EMPTY_NODE(&rq->saakm.server.rb_node);
+	return !rq->saakm.nr_running && saakm_nothing_above(rq);
 }
 
 /*
@@ -85,9 +117,21 @@ static inline bool saakm_nothing_to_run(struct rq *rq)
 static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 {
 	rq->saakm.kicked = false;
+	saakm_refill(rq, rf);
 	if (!saakm_nothing_to_run(rq))
 		return true;
 	return READ_ONCE(saakm_pulling) && __saakm_newly_idle(rq, rf);
+}
+
+/* A class above ended the balancing, although it has nobody to run. */
+static inline void saakm_balance_late(struct rq *rq, struct rq_flags *rf)
+{
+	if (!saakm_nothing_above(rq))
+		return;
+	if (rq->saakm.nr_running)
+		saakm_refill(rq, rf);
+	else
+		saakm_newly_idle(rq, rf);
 }
 
 static inline void saakm_enter_idle(struct rq *rq)
@@ -205,9 +249,12 @@ ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes
 
 static inline bool saakm_sleeps_in_handler(void) { return false; }
 static inline bool saakm_ticks_in_handler(void) { return false; }
-static inline bool saakm_alone(struct rq *rq) { return false; }
+static inline struct task_struct *saakm_pick_alone(struct rq *rq, struct rq_flags *rf)
+{ return NULL; }
+static inline void saakm_refill(struct rq *rq, struct rq_flags *rf) { }
 static inline bool saakm_nothing_to_run(struct rq *rq) { return false; }
 static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf) { return false; }
+static inline void saakm_balance_late(struct rq *rq, struct rq_flags *rf) { }
 static inline void saakm_enter_idle(struct rq *rq) { }
 static inline bool saakm_kicked(struct rq *rq) { return false; }
 static inline void saakm_elected(struct task_struct *prev) { }

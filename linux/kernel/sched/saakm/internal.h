@@ -36,9 +36,12 @@ struct saakm_own {
 	u32				id;
 	int				priority;
 	enum saakm_rq_type		queue;
-	saakm_order_fn			order;
+	saakm_key_fn			key, bound;
 	bool				yield_to_any;
+	bool				refills;	/* shares queues, or has a handler */
+	struct saakm_shared		*shared;
 	unsigned int			task_size;
+	unsigned int			process_size;
 	unsigned int			flags;
 	unsigned int			timeout_ms;
 	unsigned int			balance_interval_ms;
@@ -46,17 +49,27 @@ struct saakm_own {
 	void __percpu			*core_data;
 };
 
+/* A queue that cores share: shared.c */
+struct saakm_shared {
+	struct saakm_rq		rq;
+	raw_spinlock_t		lock;
+	struct saakm_shared	*next;		/* saakm_own.shared */
+	struct cpumask		cores;
+};
+
 /* Behind the struct core_event that a policy sees. */
 struct saakm_core {
 	struct core_event	event;
 	struct saakm_policy	*policy;
-	enum saakm_rq_type	queue;
+	unsigned int		queue;		/* own->queue, or SAAKM_RQ_SHARED */
 	int			cpu;
+	struct saakm_rq		*shared;	/* core->shared, or NULL */
 	unsigned int		nr_runnable;
 	u64			switches;
 	unsigned long		next_balance;
 	u64			idle_since_ns;	/* floor: when it last had the CPU */
 	u64			held;		/* watchdog: samples, latest in bit 0 */
+	u64			refilled_ns;	/* rq->clock of the last time */
 };
 
 /* Order: events of threads, then of cores, then of policies. */
@@ -75,12 +88,14 @@ enum saakm_handler {
 	SAAKM_H_used,
 	SAAKM_H_running,
 	SAAKM_H_attr_changed,
+	SAAKM_H_exec,
 	SAAKM_H_terminate,
 	SAAKM_H_moved,
-	SAAKM_H_order,
+	SAAKM_H_key,
 	SAAKM_H_getparam_attr,
 	SAAKM_H_wakeup_preempt,
 	SAAKM_H_schedule,
+	SAAKM_H_refill,
 	SAAKM_H_newly_idle,
 	SAAKM_H_enter_idle,
 	SAAKM_H_exit_idle,
@@ -111,7 +126,7 @@ static inline bool saakm_is_balancing(enum saakm_handler handler)
 /* Its handlers hold the lock of a runqueue, and may make use of it. */
 static inline bool saakm_has_lock(enum saakm_handler handler)
 {
-	return handler != SAAKM_H_none && handler != SAAKM_H_order &&
+	return handler != SAAKM_H_none && handler != SAAKM_H_key &&
 	       handler != SAAKM_H_new_prepare && handler != SAAKM_H_unblock_prepare &&
 	       !saakm_is_balancing(handler);
 }
@@ -240,6 +255,43 @@ static inline void saakm_put(struct saakm_policy *policy)
 	if (atomic_dec_and_test(&policy->users))
 		wake_up_var(&policy->users);
 }
+
+/* shared.c */
+void saakm_shared_link(struct saakm_rq *srq, struct task_struct *p);
+void saakm_shared_unlink(struct saakm_rq *srq, struct task_struct *p);
+void saakm_shared_to_head(struct saakm_rq *srq, struct task_struct *p);
+bool saakm_shared_key(struct saakm_rq *srq, u64 *key);
+struct task_struct *saakm_not_refilled(struct rq *rq);
+
+static inline struct saakm_shared *saakm_shared_of(const struct saakm_rq *srq)
+{
+	return container_of(srq, struct saakm_shared, rq);
+}
+
+static inline enum saakm_rq_type saakm_rq_kind(const struct saakm_rq *srq)
+{
+	return srq->type & ~SAAKM_RQ_SHARED;
+}
+
+/* May threads of @cpu be in @srq? */
+static inline bool saakm_serves(const struct saakm_rq *srq, int cpu)
+{
+	return srq->type & SAAKM_RQ_SHARED ?
+		cpumask_test_cpu(cpu, &saakm_shared_of(srq)->cores) : srq->cpu == cpu;
+}
+
+/* Does a thread wait for @core that may be on another one? */
+static __always_inline bool saakm_shared_waits(const struct saakm_core *core)
+{
+	return static_branch_unlikely(&saakm_refilling) && core->shared &&
+	       READ_ONCE(core->shared->nr_tasks);
+}
+
+/* idle.c */
+extern struct cpumask saakm_idle_cpus;
+
+void saakm_note_idle(int cpu, bool idle);
+void saakm_begin_idle_masks(void);
 
 /* class.c */
 DECLARE_STATIC_KEY_FALSE(saakm_charging);	/* some policy in use has a handler `used` */

@@ -10,12 +10,14 @@ static const char *saakm_inconsistent_queue(const struct saakm_policy *policy)
 
 	if ((unsigned int)policy->queue > SAAKM_RQ_NONE)
 		return "queue is no enum saakm_rq_type";
-	if (ordered && !policy->order)
-		return "order is missing, for the queue is a LIST or RBTREE";
-	if (!ordered && policy->order)
+	if (ordered && !policy->key)
+		return "key is missing, for the queue is a LIST or RBTREE";
+	if (policy->bound && policy->queue != SAAKM_RQ_RBTREE)
+		return "bound is of no use: the queue is no RBTREE";
+	if (!ordered && policy->key)
 		return policy->queue == SAAKM_RQ_FIFO ?
-			"order is of no use: the queue is a FIFO" :
-			"order is of no use: queue is SAAKM_RQ_NONE";
+			"key is of no use: the queue is a FIFO" :
+			"key is of no use: queue is SAAKM_RQ_NONE";
 	if (policy->queue != SAAKM_RQ_NONE)
 		return NULL;
 	if (!policy->schedule)
@@ -85,7 +87,8 @@ static bool saakm_routine_short_lived(const struct saakm_policy *policy)
 		    routine[i] != (unsigned long)policy->init)
 			return true;
 	}
-	return policy->owner && within_module_init((unsigned long)policy->order, policy->owner);
+	return policy->owner && (within_module_init((unsigned long)policy->key, policy->owner) ||
+				 within_module_init((unsigned long)policy->bound, policy->owner));
 }
 
 static bool saakm_not_owners(const struct saakm_policy *policy)
@@ -135,6 +138,9 @@ int saakm_validate(const struct saakm_policy *policy, struct saakm_policy **old)
 	if (policy->task_size > SAAKM_MAX_TASK_SIZE)
 		return saakm_refuse(-E2BIG, "load %s: task_size %u is more than %lu", policy->name,
 				    policy->task_size, SAAKM_MAX_TASK_SIZE);
+	if (policy->process_size > SAAKM_MAX_TASK_SIZE)
+		return saakm_refuse(-E2BIG, "load %s: process_size %u is more than %lu",
+				    policy->name, policy->process_size, SAAKM_MAX_TASK_SIZE);
 	if (policy->core_size > SAAKM_MAX_CORE_SIZE)
 		return saakm_refuse(-E2BIG, "load %s: core_size %u is more than %lu", policy->name,
 				    policy->core_size, SAAKM_MAX_CORE_SIZE);
@@ -242,7 +248,7 @@ static const char *saakm_explain(const struct task_struct *p, enum saakm_state n
 		return srq ? "only READY takes a runqueue" : NULL;
 	if (!srq)
 		return "READY needs a runqueue";
-	if (srq->cpu != cpu || (!srq->head.next && srq->type != SAAKM_RQ_RBTREE))
+	if (!saakm_serves(srq, cpu) || (!srq->head.next && saakm_rq_kind(srq) != SAAKM_RQ_RBTREE))
 		return "the runqueue is not of this CPU, or not initialised";
 	if (srq->owner != p->saakm.policy)
 		return "the runqueue belongs to another policy";
@@ -320,10 +326,9 @@ void saakm_lost_queue(struct task_struct *p, struct saakm_rq *srq)
 	struct task_struct *other;
 
 	if (srq == &saakm_core(policy, cpu_of(rq))->event.rq)
-		__saakm_runqueue_init(srq, policy, cpu_of(rq), policy->own->queue,
-				      policy->own->order);
+		saakm_init_core_rq(srq, policy, cpu_of(rq));
 	else
-		__saakm_runqueue_init(srq, policy, cpu_of(rq), srq->type, srq->order);
+		__saakm_runqueue_init(srq, policy, cpu_of(rq), srq->type, srq->key);
 	list_for_each_entry(other, &rq->saakm.threads, saakm.rq_node) {
 		if (other->saakm.rq == srq)
 			saakm_link_orphan(rq, other);

@@ -70,7 +70,7 @@ void saakm_observe_transition(struct task_struct *p, enum saakm_state next)
 		saakm_violation(SAAKM_EXIT_NO_LOCK, policy, p,
 				"transition to %s without the runqueue lock",
 				saakm_state_names[next]);
-	if (p->saakm.rq && p->saakm.rq->cpu != cpu)
+	if (p->saakm.rq && !saakm_serves(p->saakm.rq, cpu))
 		saakm_violation(SAAKM_EXIT_FOREIGN_QUEUE, policy, p, "queued on CPU %d",
 				p->saakm.rq->cpu);
 }

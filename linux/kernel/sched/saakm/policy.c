@@ -62,6 +62,12 @@ static void saakm_wait_users(struct saakm_policy *policy)
 	wait_var_event(&policy->users, !atomic_read(&policy->users));
 }
 
+static bool saakm_watches_idle(const struct saakm_own *own)
+{
+	return own->routines.enter_idle || own->routines.exit_idle || own->shared ||
+	       own->flags & SAAKM_POLICY_IDLE_MASKS;
+}
+
 /*
  * The first thread that joins switches the class on, and says which events of
  * cores somebody wants. A policy that is loaded, but not used, costs nothing.
@@ -70,6 +76,7 @@ static void saakm_wait_users(struct saakm_policy *policy)
 void saakm_use(struct saakm_policy *policy)
 {
 	const struct saakm_module_routines *routines = &policy->own->routines;
+	u64 watched;
 
 	if (likely(READ_ONCE(policy->used_once)))
 		return;
@@ -81,8 +88,14 @@ void saakm_use(struct saakm_policy *policy)
 		static_branch_inc(&saakm_charging);
 	if (routines->newly_idle)
 		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->own->mask);
-	if (routines->enter_idle || routines->exit_idle)
-		WRITE_ONCE(saakm_watching_idle, saakm_watching_idle | policy->own->mask);
+	if (saakm_watches_idle(policy->own)) {
+		watched = saakm_watching_idle;
+		WRITE_ONCE(saakm_watching_idle, watched | policy->own->mask);
+		if (!watched)
+			saakm_begin_idle_masks();
+	}
+	if (policy->own->refills)
+		static_branch_inc(&saakm_refilling);
 	WRITE_ONCE(policy->used_once, true);
 }
 
@@ -97,6 +110,8 @@ static void saakm_unuse(struct saakm_policy *policy)
 	policy->used_once = false;
 	if (policy->own->routines.used)
 		static_branch_dec(&saakm_charging);
+	if (policy->own->refills)
+		static_branch_dec(&saakm_refilling);
 	static_branch_dec(&__saakm_enabled);
 }
 
@@ -105,6 +120,14 @@ static bool saakm_wants_cores(const struct saakm_module_routines *routines)
 {
 	return routines->enter_idle || routines->exit_idle ||
 	       routines->core_entry || routines->core_exit;
+}
+
+static int saakm_init_core_rq(struct saakm_rq *srq, struct saakm_policy *policy, int cpu)
+{
+	int ret = __saakm_runqueue_init(srq, policy, cpu, policy->own->queue, policy->own->key);
+
+	srq->bound = policy->own->bound;
+	return ret;
 }
 
 static void saakm_setup_core(struct saakm_core *core, int cpu, struct saakm_policy *policy,
@@ -117,7 +140,7 @@ static void saakm_setup_core(struct saakm_core *core, int cpu, struct saakm_poli
 	core->event.id = cpu;
 	core->event.policy = policy;
 	core->event.data = own->core_data ? per_cpu_ptr(own->core_data, cpu) : NULL;
-	if (!__saakm_runqueue_init(&core->event.rq, policy, cpu, own->queue, own->order))
+	if (!saakm_init_core_rq(&core->event.rq, policy, cpu))
 		return;
 	/* SAAKM_RQ_NONE: an empty one, which nobody can be put into. */
 	__saakm_runqueue_init(&core->event.rq, NULL, cpu, SAAKM_RQ_FIFO, NULL);
@@ -144,7 +167,9 @@ static int saakm_own_policy(struct saakm_policy *policy)
 	}
 	saakm_fill_routines(&own->routines, policy);
 	own->queue = policy->queue;
-	own->order = policy->order;
+	own->key = policy->key;
+	own->bound = policy->bound;
+	own->refills = policy->routines.refill;
 	own->yield_to_any = policy->yield_to_any;
 	own->leaving = saakm_fallback;
 	own->leaving.terminate = own->routines.terminate;
@@ -152,13 +177,14 @@ static int saakm_own_policy(struct saakm_policy *policy)
 	own->owner = policy->owner;
 	own->priority = policy->priority;
 	own->task_size = policy->task_size;
+	own->process_size = policy->process_size;
 	own->flags = policy->flags;
 	own->timeout_ms = policy->timeout_ms;
 	own->balance_interval_ms = policy->balance_interval_ms;
 	own->reaction = policy->reaction;
+	policy->own = own;
 	for_each_possible_cpu(cpu)
 		saakm_setup_core(per_cpu_ptr(cores, cpu), cpu, policy, own);
-	policy->own = own;
 	/* The struct core_event is the first in it. */
 	policy->cores = (struct core_event __percpu *)cores;
 	return 0;
@@ -166,6 +192,7 @@ static int saakm_own_policy(struct saakm_policy *policy)
 
 static void saakm_disown_policy(struct saakm_policy *policy)
 {
+	saakm_free_shared(policy->own);
 	free_percpu(policy->cores);
 	free_percpu(policy->own->core_data);
 	kfree(policy->own);

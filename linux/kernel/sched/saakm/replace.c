@@ -31,7 +31,8 @@ int saakm_agree_to_replace(struct saakm_policy *new, struct saakm_policy *old)
 }
 
 static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
-			    struct saakm_policy *new, struct saakm_data *data)
+			    struct saakm_policy *new, struct saakm_data *data,
+			    struct saakm_process *process)
 {
 	struct saakm_replacement *last = &saakm_last_replacement;
 	const struct saakm_module_routines *ops = READ_ONCE(new->ops);
@@ -46,13 +47,14 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	if (p->saakm.policy != old) {
 		task_rq_unlock(rq, p, &rf);
 		kfree(data);
+		kfree(process);
 		return;
 	}
 	start_ns = local_clock();
 	sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
 	by_cgroup = p->saakm.by_cgroup;
 	old_data = saakm_detach(rq, p);
-	saakm_set_membership(p, new, data);
+	saakm_set_membership(p, new, data, process);
 	p->saakm.by_cgroup = by_cgroup;
 	p->saakm.event.flags = SAAKM_EV_CAME;
 	saakm_list_member(p);
@@ -83,6 +85,7 @@ void saakm_replace(struct saakm_policy *old, struct saakm_policy *new)
 {
 	struct saakm_replacement *last = &saakm_last_replacement;
 	u64 start_ns = local_clock();
+	struct saakm_process *process;
 	struct task_struct *p;
 
 	*last = (struct saakm_replacement) {};
@@ -93,7 +96,8 @@ void saakm_replace(struct saakm_policy *old, struct saakm_policy *new)
 	WRITE_ONCE(old->successor, new);
 	saakm_wait_joiners();
 	while ((p = saakm_any_member(old))) {
-		saakm_hand_over(p, old, new, saakm_alloc_surely(new));
+		saakm_alloc_process(new, __GFP_NOFAIL, &process);
+		saakm_hand_over(p, old, new, saakm_alloc_surely(new), process);
 		put_task_struct(p);
 		cond_resched();
 	}

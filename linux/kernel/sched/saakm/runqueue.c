@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runqueues of policies: FIFO, LIST, RBTREE. Protected by the lock of the
- * runqueue of srq->cpu.
+ * runqueue of srq->cpu; those that cores share by a lock of their own, too: shared.c.
  */
 
 static int __saakm_runqueue_init(struct saakm_rq *srq, struct saakm_policy *owner, int cpu,
-				 enum saakm_rq_type type, saakm_order_fn order)
+				 enum saakm_rq_type type, saakm_key_fn key)
 {
 	bool ordered = type != SAAKM_RQ_FIFO;
 
-	if ((unsigned int)type > SAAKM_RQ_RBTREE || ordered != !!order ||
+	if ((unsigned int)type > SAAKM_RQ_RBTREE || ordered != !!key ||
 	    (unsigned int)cpu >= nr_cpu_ids)
 		return -EINVAL;
 
@@ -17,7 +17,7 @@ static int __saakm_runqueue_init(struct saakm_rq *srq, struct saakm_policy *owne
 		.cpu	= cpu,
 		.owner	= owner,
 		.type	= type,
-		.order	= order,
+		.key	= key,
 	};
 	if (type == SAAKM_RQ_RBTREE)
 		srq->root = RB_ROOT_CACHED;
@@ -27,14 +27,14 @@ static int __saakm_runqueue_init(struct saakm_rq *srq, struct saakm_policy *owne
 }
 
 int saakm_runqueue_init(struct saakm_rq *srq, int cpu, enum saakm_rq_type type,
-			saakm_order_fn order)
+			saakm_key_fn key)
 {
 	struct saakm_policy *owner = saakm_calling() ?: saakm_being_loaded();
 
 	/* core->rq is set up already, and the class goes by what it was at load. */
 	if (owner && (unsigned int)cpu < nr_cpu_ids && srq == &saakm_core(owner, cpu)->event.rq)
 		return -EINVAL;
-	return __saakm_runqueue_init(srq, owner, cpu, type, order);
+	return __saakm_runqueue_init(srq, owner, cpu, type, key);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_runqueue_init, SAAKM);
 
@@ -42,27 +42,35 @@ EXPORT_SYMBOL_NS_GPL(saakm_runqueue_init, SAAKM);
 
 #define __list_2_task(_pos) list_entry(_pos, struct task_struct, saakm.node.list)
 
-/* @p goes before the last one. Those that go before all are quick. */
-static noinline struct list_head *saakm_list_place(struct saakm_rq *srq, struct task_struct *p)
+/* Key functions run as what they are: they may call nothing of the class. */
+static __always_inline u64 saakm_ask_key(saakm_key_fn fn, const struct task_struct *p)
 {
-	struct list_head *pos = srq->head.prev;
+	const void *subject = __this_cpu_read(saakm_context.subject);
+	enum saakm_handler handler = __this_cpu_read(saakm_context.handler);
+	u64 key;
 
-	if (srq->order(p, __list_2_task(srq->head.next)) < 0)
-		return &srq->head;
-	/* It may have changed its mind about the first one. */
-	do
-		pos = pos->prev;
-	while (pos != &srq->head && srq->order(p, __list_2_task(pos)) < 0);
-	return pos;
+	__this_cpu_write(saakm_context.subject, p);
+	__this_cpu_write(saakm_context.handler, SAAKM_H_key);
+	key = fn(p);
+	__this_cpu_write(saakm_context.subject, subject);
+	__this_cpu_write(saakm_context.handler, handler);
+	return key;
 }
 
-/* From the tail: equal keys keep their order of arrival. */
+/* Does @p, whose key has been read, go before the thread at a place in a queue? */
+#define saakm_before_list(_p, _pos) \
+	saakm_before((_p)->saakm.key, __list_2_task(_pos)->saakm.key)
+#define saakm_before_node(_p, _rb) saakm_before((_p)->saakm.key, __node_2_task(_rb)->saakm.key)
+
+/* From the tail: equal keys keep their order of arrival. Those before all are quick. */
 static __always_inline void saakm_list_link(struct saakm_rq *srq, struct task_struct *p)
 {
 	struct list_head *pos = srq->head.prev;
 
-	if (pos != &srq->head && srq->order(p, __list_2_task(pos)) < 0)
-		pos = saakm_list_place(srq, p);
+	if (pos != &srq->head && saakm_before_list(p, srq->head.next))
+		pos = &srq->head;
+	while (pos != &srq->head && saakm_before_list(p, pos))
+		pos = pos->prev;
 	list_add(&p->saakm.node.list, pos);
 }
 
@@ -73,7 +81,7 @@ static __always_inline void saakm_rbtree_link(struct saakm_rq *srq, struct task_
 	bool leftmost = true;
 
 	if (parent) {
-		leftmost = srq->order(p, __node_2_task(parent)) < 0;
+		leftmost = saakm_before_node(p, parent);
 		/* Many waiting threads cost those nothing that go before them all. */
 		if (leftmost)
 			link = &parent->rb_left;
@@ -82,12 +90,64 @@ static __always_inline void saakm_rbtree_link(struct saakm_rq *srq, struct task_
 	}
 	while (*link) {
 		parent = *link;
-		link = srq->order(p, __node_2_task(parent)) < 0 ? &parent->rb_left :
-			&parent->rb_right;
+		link = saakm_before_node(p, parent) ? &parent->rb_left : &parent->rb_right;
 	}
 	rb_link_node(rb, parent, link);
 	rb_insert_color_cached(rb, &srq->root, leftmost);
 }
+
+/* Trees with bounds: each thread knows the least bound of those below it. */
+
+static bool saakm_update_least(struct task_struct *p, bool stop_if_same)
+{
+	u64 old = p->saakm.least_bound, least = p->saakm.bound;
+	struct rb_node *child[] = { p->saakm.node.rb.rb_left, p->saakm.node.rb.rb_right };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (child[i] && saakm_before(__node_2_task(child[i])->saakm.least_bound, least))
+			least = __node_2_task(child[i])->saakm.least_bound;
+	}
+	p->saakm.least_bound = least;
+	return stop_if_same && least == old;
+}
+
+RB_DECLARE_CALLBACKS(static, saakm_least_cb, struct task_struct, saakm.node.rb,
+		     saakm.least_bound, saakm_update_least);
+
+static bool saakm_node_before(struct rb_node *rb, const struct rb_node *other)
+{
+	return saakm_before_node(__node_2_task(rb), other);
+}
+
+static noinline void saakm_bounded_link(struct saakm_rq *srq, struct task_struct *p)
+{
+	p->saakm.bound = saakm_ask_key(srq->bound, p);
+	p->saakm.least_bound = p->saakm.bound;
+	rb_add_augmented_cached(&p->saakm.node.rb, &srq->root, saakm_node_before,
+				&saakm_least_cb);
+}
+
+struct task_struct *saakm_rq_first_within(struct saakm_rq *srq, u64 limit)
+{
+	struct rb_node *rb = srq->bound ? srq->root.rb_root.rb_node : NULL;
+
+	if (srq->type != SAAKM_RQ_RBTREE)
+		return NULL;
+	while (rb) {
+		/* If there is one on the left, it goes before all others. */
+		if (rb->rb_left &&
+		    !saakm_before(limit, __node_2_task(rb->rb_left)->saakm.least_bound)) {
+			rb = rb->rb_left;
+			continue;
+		}
+		if (!saakm_before(limit, __node_2_task(rb)->saakm.bound))
+			return __node_2_task(rb);
+		rb = rb->rb_right;
+	}
+	return NULL;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_rq_first_within, SAAKM);
 
 static __always_inline void saakm_rq_link_fifo(struct saakm_rq *srq, struct task_struct *p)
 {
@@ -96,53 +156,26 @@ static __always_inline void saakm_rq_link_fifo(struct saakm_rq *srq, struct task
 	list_add_tail(&p->saakm.node.list, &srq->head);
 }
 
-/* Order functions run as what they are: they may call nothing of the class. */
-static __always_inline struct saakm_context saakm_begin_order(const struct task_struct *p)
-{
-	struct saakm_context outer = {
-		.subject	= __this_cpu_read(saakm_context.subject),
-		.handler	= __this_cpu_read(saakm_context.handler),
-	};
-
-	__this_cpu_write(saakm_context.subject, p);
-	__this_cpu_write(saakm_context.handler, SAAKM_H_order);
-	return outer;
-}
-
-static __always_inline void saakm_end_order(const struct saakm_context *outer)
-{
-	__this_cpu_write(saakm_context.subject, outer->subject);
-	__this_cpu_write(saakm_context.handler, outer->handler);
-}
-
-/* Negative, if @a goes before @b. */
-static __always_inline int saakm_order(const struct saakm_rq *srq, const struct task_struct *a,
-				       const struct task_struct *b)
-{
-	struct saakm_context outer = saakm_begin_order(a);
-	int order = srq->order(a, b);
-
-	saakm_end_order(&outer);
-	return order;
-}
-
 static __always_inline void saakm_rq_link_sorted(struct saakm_rq *srq, struct task_struct *p,
 						 enum saakm_rq_type type)
 {
-	struct saakm_context outer = saakm_begin_order(p);
-
+	p->saakm.key = saakm_ask_key(srq->key, p);
 	if (type == SAAKM_RQ_LIST)
 		saakm_list_link(srq, p);
+	else if (unlikely(srq->bound))
+		saakm_bounded_link(srq, p);
 	else
 		saakm_rbtree_link(srq, p);
-	saakm_end_order(&outer);
 	p->saakm.rq = srq;
 	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks + 1);
 }
 
-static noinline void saakm_rq_link_ordered(struct saakm_rq *srq, struct task_struct *p)
+static noinline void saakm_rq_link_slow(struct saakm_rq *srq, struct task_struct *p)
 {
-	saakm_rq_link_sorted(srq, p, srq->type);
+	if (srq->type & SAAKM_RQ_SHARED)
+		saakm_shared_link(srq, p);
+	else
+		saakm_rq_link_sorted(srq, p, srq->type);
 }
 
 static __always_inline void saakm_rq_link(struct saakm_rq *srq, struct task_struct *p)
@@ -150,16 +183,19 @@ static __always_inline void saakm_rq_link(struct saakm_rq *srq, struct task_stru
 	if (likely(srq->type == SAAKM_RQ_FIFO))
 		saakm_rq_link_fifo(srq, p);
 	else
-		saakm_rq_link_ordered(srq, p);
+		saakm_rq_link_slow(srq, p);
 }
 
 static noinline void saakm_rbtree_unlink(struct saakm_rq *srq, struct task_struct *p)
 {
 	struct rb_node *rb = &p->saakm.node.rb, *right = rb->rb_right;
 
-	/* What is left of the leftmost one was inserted by an order that changes its mind. */
-	if (unlikely(rb != srq->root.rb_leftmost || rb->rb_left)) {
-		rb_erase_cached(rb, &srq->root);
+	if (srq->bound) {
+		rb_erase_augmented_cached(rb, &srq->root, &saakm_least_cb);
+		return;
+	}
+	if (unlikely(rb != srq->root.rb_leftmost)) {
+		rb_erase(rb, &srq->root.rb_root);
 		return;
 	}
 	/* Mostly the one that is elected; its child has none itself. */
@@ -173,20 +209,29 @@ static noinline void saakm_rbtree_unlink(struct saakm_rq *srq, struct task_struc
 		right->__rb_parent_color = RB_BLACK;
 }
 
+static noinline void saakm_rq_unlink_slow(struct saakm_rq *srq, struct task_struct *p)
+{
+	if (srq->type & SAAKM_RQ_SHARED) {
+		saakm_shared_unlink(srq, p);
+	} else if (unlikely(!srq->nr_tasks)) {
+		saakm_lost_queue(p, srq);
+	} else {
+		WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
+		saakm_rbtree_unlink(srq, p);
+	}
+}
+
 static __always_inline void saakm_rq_unlink(struct task_struct *p)
 {
 	struct saakm_rq *srq = p->saakm.rq;
 
 	p->saakm.rq = NULL;
-	if (unlikely(!srq->nr_tasks)) {
-		saakm_lost_queue(p, srq);
-		return;
-	}
-	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
-	if (likely(srq->type != SAAKM_RQ_RBTREE))
+	if (likely(srq->type <= SAAKM_RQ_LIST && srq->nr_tasks)) {
+		WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
 		__list_del_entry(&p->saakm.node.list);
-	else
-		saakm_rbtree_unlink(srq, p);
+	} else {
+		saakm_rq_unlink_slow(srq, p);
+	}
 }
 
 /* @p goes before all that the policies elect. */
@@ -202,35 +247,19 @@ static __always_inline bool saakm_goes_before(const struct task_struct *p,
 {
 	const struct saakm_rq *srq = p->saakm.rq;
 
-	return srq && srq->order && saakm_order(srq, p, other) < 0;
+	return srq && srq->key && saakm_before(p->saakm.key, saakm_ask_key(srq->key, other));
 }
 
-static struct task_struct *saakm_rq_prev(struct saakm_rq *srq, struct task_struct *p)
-{
-	struct rb_node *rb;
-
-	if (srq->type != SAAKM_RQ_RBTREE)
-		return list_is_first(&p->saakm.node.list, &srq->head) ? NULL :
-			list_prev_entry(p, saakm.node.list);
-	rb = rb_prev(&p->saakm.node.rb);
-	return rb ? __node_2_task(rb) : NULL;
-}
-
-/*
- * What the order depends on may have changed. A thread that is still between
- * its neighbours stays: most changes are not about its key.
- */
+/* Its key may have changed. Most changes are about something else, and it stays. */
 static void saakm_rq_resort(struct task_struct *p)
 {
 	struct saakm_rq *srq = p->saakm.rq;
-	struct task_struct *prev, *next;
 
-	/* Ejected, or being removed: its order is not asked any more. */
+	/* Ejected, or being removed: its keys are not asked for any more. */
 	if (READ_ONCE(p->saakm.policy->ops) != &p->saakm.policy->own->routines)
 		return;
-	prev = saakm_rq_prev(srq, p);
-	next = saakm_rq_next(srq, p);
-	if ((!prev || saakm_order(srq, prev, p) <= 0) && (!next || saakm_order(srq, p, next) <= 0))
+	if (saakm_ask_key(srq->key, p) == p->saakm.key &&
+	    (!srq->bound || saakm_ask_key(srq->bound, p) == p->saakm.bound))
 		return;
 	saakm_rq_unlink(p);
 	saakm_rq_link(srq, p);

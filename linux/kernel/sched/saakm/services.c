@@ -16,6 +16,35 @@ bool saakm_cpu_idle(int cpu)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_cpu_idle, SAAKM);
 
+struct task_struct *saakm_running_on(const struct saakm_policy *policy, int cpu)
+{
+	struct task_struct *curr = rcu_dereference_sched(cpu_rq(cpu)->curr);
+
+	return task_on_saakm(curr) && READ_ONCE(curr->saakm.policy) == policy ? curr : NULL;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_running_on, SAAKM);
+
+u64 saakm_slice_left_ns(const struct task_struct *p)
+{
+	struct rq *rq = task_rq(p);
+	u64 end_ns = READ_ONCE(p->saakm.slice_end_ns), used_ns = READ_ONCE(p->se.sum_exec_runtime);
+
+	if (!end_ns)
+		return U64_MAX;
+	/* Elsewhere it has been charged at its last tick, or event. */
+	if (rcu_access_pointer(rq->curr) == p)
+		used_ns += max_t(s64, READ_ONCE(rq->clock_task) - READ_ONCE(p->se.exec_start), 0) +
+			   max_t(s64, sched_clock_cpu(cpu_of(rq)) - READ_ONCE(rq->clock), 0);
+	return saakm_before(used_ns, end_ns) ? end_ns - used_ns : 0;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_slice_left_ns, SAAKM);
+
+void saakm_notifier_work(struct irq_work *work)
+{
+	wake_up_all(&container_of(work, struct saakm_notifier, work)->wait);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_notifier_work, SAAKM);
+
 unsigned int saakm_task_weight(const struct task_struct *p)
 {
 	return scale_load_down(p->se.load.weight);

@@ -16,9 +16,12 @@ u64 saakm_slice_ns(const struct task_struct *p)
 		(u64)READ_ONCE(p->saakm.policy->slice_us) * NSEC_PER_USEC;
 }
 
-static bool saakm_others_wait(struct rq *rq, const struct task_struct *p)
+/* Somebody waits, or may without a sign to this CPU. */
+static bool saakm_to_be_timed(struct rq *rq, const struct task_struct *p)
 {
-	return saakm_core(p->saakm.policy, cpu_of(rq))->nr_runnable > 1;
+	const struct saakm_core *core = saakm_core(p->saakm.policy, cpu_of(rq));
+
+	return core->nr_runnable > 1 || core->shared;
 }
 
 /*
@@ -58,7 +61,7 @@ void saakm_slice_begin(struct rq *rq, struct task_struct *p)
 	} else if (cpu_of(rq) != smp_processor_id()) {
 		rq->saakm.slice = SAAKM_SLICE_ALONE;
 		irq_work_queue_on(&rq->saakm.slice_kick, cpu_of(rq));
-	} else if (saakm_others_wait(rq, p)) {
+	} else if (saakm_to_be_timed(rq, p)) {
 		saakm_slice_arm(rq, slice_ns);
 	} else {
 		rq->saakm.slice = SAAKM_SLICE_ALONE;
@@ -101,7 +104,7 @@ void saakm_slice_contend(struct rq *rq)
 
 	if (!curr)
 		rq->saakm.slice = SAAKM_SLICE_UNTIMED;
-	if (!curr || !saakm_others_wait(rq, curr))
+	if (!curr || !saakm_to_be_timed(rq, curr))
 		return;
 	if (cpu_of(rq) != smp_processor_id()) {
 		irq_work_queue_on(&rq->saakm.slice_kick, cpu_of(rq));

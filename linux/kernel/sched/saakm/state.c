@@ -91,6 +91,17 @@ static bool saakm_claim_queue(const struct task_struct *p, enum saakm_state next
 	return saakm_change_ok(p, next, cpu, srq);
 }
 
+/* Into a queue that cores share: as if it were this core's own, it must be the policy's. */
+static bool saakm_may_share(const struct task_struct *p, enum saakm_state next, int cpu,
+			    const struct saakm_rq *srq)
+{
+	const struct saakm_policy *policy = p->saakm.policy;
+
+	return next == SAAKM_READY && srq && srq->type & SAAKM_RQ_SHARED && policy &&
+	       srq->owner == policy && saakm_serves(srq, cpu) &&
+	       saakm_change_ok(p, next, cpu, &saakm_core(policy, cpu)->event.rq);
+}
+
 static noinline int saakm_change_unclaimed(struct task_struct *p, enum saakm_state next,
 					   int cpu, struct saakm_rq *srq)
 {
@@ -99,7 +110,7 @@ static noinline int saakm_change_unclaimed(struct task_struct *p, enum saakm_sta
 				"change_state(NULL): was the queue empty?");
 		return -EINVAL;
 	}
-	if (!saakm_claim_queue(p, next, cpu, srq))
+	if (!saakm_may_share(p, next, cpu, srq) && !saakm_claim_queue(p, next, cpu, srq))
 		return saakm_refuse_change(p, next, cpu, srq);
 	return saakm_change_waiting(cpu_rq(cpu), p, next, srq);
 }

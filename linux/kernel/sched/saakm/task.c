@@ -58,7 +58,7 @@ static void saakm_free_data(struct saakm_data *data)
 }
 
 static void saakm_set_membership(struct task_struct *p, struct saakm_policy *policy,
-				 struct saakm_data *data)
+				 struct saakm_data *data, struct saakm_process *process)
 {
 	struct saakm_task *st = &p->saakm;
 
@@ -72,6 +72,8 @@ static void saakm_set_membership(struct task_struct *p, struct saakm_policy *pol
 	st->slice_ns = 0;
 	st->slice_end_ns = 0;
 	st->data = data;
+	st->process = process;		/* until saakm_join_process() */
+	st->process_data = NULL;
 	st->event = (struct process_event) {
 		.task		= p,
 		.data		= data ? data->bytes : NULL,
@@ -90,6 +92,7 @@ static void saakm_list_member(struct task_struct *p)
 	list_add_tail(&p->saakm.policy_node, &policy->threads);
 	policy->nr_threads++;
 	policy->nr_new++;
+	saakm_join_process(p);
 }
 
 /*
@@ -117,6 +120,7 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 			policy->nr_threads--;
 			policy->nr_terminated++;
 		}
+		saakm_leave_process(p);
 	}
 	WRITE_ONCE(st->policy, NULL);
 	st->by_cgroup = false;
@@ -214,7 +218,8 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 	saakm_use(policy);
 	s->target = policy;
 	if (READ_ONCE(p->saakm.policy) != policy)
-		return saakm_alloc_data(policy, &s->data);
+		return saakm_alloc_data(policy, &s->data) ?:
+			saakm_alloc_process(policy, 0, &s->process);
 	return 0;
 }
 
@@ -249,7 +254,8 @@ int __saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 	if (READ_ONCE(p->__state) == TASK_DEAD)
 		return -ESRCH;
 	if ((s->same && (p->saakm.id != s->id || p->saakm.param != s->param)) ||
-	    (p->saakm.policy != target && target->own->task_size && !s->data))
+	    (p->saakm.policy != target && ((target->own->task_size && !s->data) ||
+					   (target->own->process_size && !s->process))))
 		return -EAGAIN;
 	return 0;
 }
@@ -282,10 +288,11 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 		return;
 
 	if (!st->policy) {
-		saakm_set_membership(p, target, s->data);
+		saakm_set_membership(p, target, s->data, s->process);
 		if (came)
 			st->event.flags = SAAKM_EV_CAME;
 		s->data = NULL;
+		s->process = NULL;
 		saakm_list_member(p);
 	}
 	if (s->keep)
@@ -302,6 +309,8 @@ void __saakm_setsched_done(struct saakm_setsched *s)
 {
 	saakm_free_data(s->old);
 	kfree(s->data);
+	if (unlikely(s->process))
+		kfree(s->process);
 	if (s->held)
 		saakm_put(s->held);
 	*s = (struct saakm_setsched) {};
@@ -341,6 +350,7 @@ int saakm_fork(struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *policy;
+	struct saakm_process *process;
 	struct saakm_data *data;
 	u32 id = st->policy ? st->id : 0, param = st->param;
 	bool by_cgroup = st->by_cgroup;
@@ -363,11 +373,14 @@ int saakm_fork(struct task_struct *p)
 		return 0;
 	}
 	ret = saakm_alloc_data(policy, &data);
+	if (!ret)
+		ret = saakm_alloc_process(policy, 0, &process);
 	if (ret) {
+		kfree(data);
 		percpu_up_read(&saakm_fork_rwsem);
 		return ret;
 	}
-	saakm_set_membership(p, policy, data);
+	saakm_set_membership(p, policy, data, process);
 	st->event.flags = SAAKM_EV_FORK;
 	st->param = param;
 	st->by_cgroup = by_cgroup;
@@ -382,6 +395,7 @@ void saakm_cancel_fork(struct task_struct *p)
 	if (!p->saakm.forking)
 		return;
 	kfree(p->saakm.data);
+	kfree(p->saakm.process);
 	memset(&p->saakm, 0, sizeof(p->saakm));
 	percpu_up_read(&saakm_fork_rwsem);
 }
@@ -397,6 +411,26 @@ void saakm_post_fork(struct task_struct *p)
 			saakm_list_member(p);
 	}
 	percpu_up_read(&saakm_fork_rwsem);
+}
+
+/* execve() has succeeded: current is another program. */
+void saakm_execve(void)
+{
+	struct saakm_policy *policy;
+
+	scoped_guard(rcu) {
+		policy = READ_ONCE(current->saakm.policy);
+		if (likely(!policy || !READ_ONCE(policy->ops)->exec))
+			return;
+	}
+	CLASS(task_rq_lock, guard)(current);
+	policy = current->saakm.policy;
+	if (!policy || current->saakm.state == SAAKM_NOT_QUEUED)
+		return;
+	update_rq_clock(guard.rq);
+	if (current->saakm.on_rq)
+		saakm_charge(guard.rq, current);
+	saakm_thread_event(guard.rq, current, SAAKM_H_exec, READ_ONCE(policy->ops)->exec);
 }
 
 /* After the last switch away from @p, in whatever class it died. */

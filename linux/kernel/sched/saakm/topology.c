@@ -59,11 +59,43 @@ static void saakm_set_levels(bool build)
 	}
 }
 
+/* The next policy in use, after the one with the id @last, that wants to be told; held. */
+static struct saakm_policy *saakm_next_told(u32 last)
+{
+	struct saakm_policy *policy, *next = NULL;
+
+	guard(mutex)(&saakm_mutex);
+	list_for_each_entry(policy, &saakm_policies, node) {
+		if (policy->own->id > last && READ_ONCE(policy->ops)->topology_changed &&
+		    (!next || policy->own->id < next->own->id))
+			next = policy;
+	}
+	if (next)
+		saakm_get(next);
+	return next;
+}
+
+static void saakm_tell_topology(struct work_struct *work)
+{
+	struct saakm_policy *policy;
+	u32 last = 0;
+
+	while ((policy = saakm_next_told(last))) {
+		last = policy->own->id;
+		policy->own->routines.topology_changed(policy);
+		saakm_put(policy);
+	}
+}
+
+static DECLARE_WORK(saakm_topology_work, saakm_tell_topology);
+
 /* The scheduling domains have been rebuilt. Called under sched_domains_mutex. */
 void saakm_update_topology(void)
 {
-	if (saakm_topology_users)
-		saakm_set_levels(true);
+	if (!saakm_topology_users)
+		return;
+	saakm_set_levels(true);
+	schedule_work(&saakm_topology_work);
 }
 
 void saakm_topology_get(void)

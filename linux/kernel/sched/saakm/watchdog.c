@@ -216,6 +216,9 @@ static const char *saakm_where(const struct task_struct *p)
 	const struct saakm_core *core = saakm_core(p->saakm.policy, task_cpu(p));
 	bool in_core_rq = p->saakm.rq == &core->event.rq;
 
+	if (p->saakm.rq && p->saakm.rq->type & SAAKM_RQ_SHARED)
+		return p->saakm.policy->own->routines.refill ?
+			"; it is in a queue that cores share, which is left to refill" : "";
 	if (p->saakm.policy->own->routines.schedule)
 		return in_core_rq ? "; it is in core->rq, and the policy has its own schedule" : "";
 	return in_core_rq || p->saakm.rq == &task_rq(p)->saakm.orphans ? "" :

@@ -5,10 +5,10 @@ import gdb
 from saakm_values import (
     address_of,
     duration,
-    enum_name,
     now_ns,
     policy_name,
     policy_names,
+    queue_kind,
     queue_name,
     queued,
     runnable,
@@ -91,7 +91,7 @@ def _show_handler(cpu: int) -> None:
 
 
 def _show_queue(name: str, queue: gdb.Value, now: int, shown: int | None) -> None:
-    kind = enum_name(queue["type"], "SAAKM_RQ_")
+    kind = queue_kind(queue)
     try:
         tasks = list(queued(queue))
     except gdb.error as error:

@@ -5,6 +5,7 @@ import gdb
 from saakm_values import (
     cpu_list,
     duration,
+    is_shared,
     now_ns,
     policy_name,
     queue_name,
@@ -50,11 +51,7 @@ def _facts(task: gdb.Value) -> dict[str, str]:
         return facts
     facts["policy"] = f"{policy_name(ours['policy'])} (id {int(ours['policy']['own']['id'])})"
     facts["state"] = f"{state(task)} for {duration(now_ns() - int(ours['since_ns']))}"
-    facts["queue"] = (
-        f"{queue_name(ours['rq'].dereference())}, CPU {int(ours['rq']['cpu'])}"
-        if ours["rq"]
-        else "none"
-    )
+    facts["queue"] = _queue(ours["rq"].dereference()) if ours["rq"] else "none"
     event = ours["event"]
     flags = [name for bit, name in enumerate(_FLAGS) if int(event["flags"]) >> bit & 1]
     facts["event"] = (
@@ -65,6 +62,11 @@ def _facts(task: gdb.Value) -> dict[str, str]:
     if event["data"]:
         facts["data"] = f"{int(event['data']):#x}, {int(ours['policy']['own']['task_size'])} bytes"
     return facts
+
+
+def _queue(queue: gdb.Value) -> str:
+    name = queue_name(queue)
+    return name if is_shared(queue) else f"{name}, CPU {int(queue['cpu'])}"
 
 
 def _show_history(pid: int) -> None:

@@ -10,6 +10,8 @@ from linux import cpus, lists, rbtree, utils
 _task = utils.CachedType("struct task_struct")
 _policy = utils.CachedType("struct saakm_policy")
 _core = utils.CachedType("struct saakm_core")
+_kind = utils.CachedType("enum saakm_rq_type")
+_SHARED = 4  # SAAKM_RQ_SHARED, a macro: debug information has none
 # A list that was overwritten may never end.
 MOST = 100_000
 
@@ -100,8 +102,21 @@ def address_of(struct: gdb.Value) -> int:
     return int(struct.address)
 
 
+def is_shared(queue: gdb.Value) -> bool:
+    """Is it one that cores share? Then it has no CPU."""
+    return bool(int(queue["type"]) & _SHARED)
+
+
+def queue_kind(queue: gdb.Value) -> str:
+    """FIFO, LIST or RBTREE."""
+    kind = gdb.Value(int(queue["type"]) & ~_SHARED).cast(_kind.get_type())
+    return enum_name(kind, "SAAKM_RQ_")
+
+
 def queue_name(queue: gdb.Value) -> str:
     """A per-CPU variable has its name at the same distance from each CPU's area."""
+    if is_shared(queue):
+        return f"core->shared of {policy_name(queue['owner'])}"
     address, cpu = address_of(queue), int(queue["cpu"])
     for policy in policies():
         if address == address_of(core(policy, cpu)["event"]["rq"]):
@@ -125,7 +140,7 @@ def runnable(rq: gdb.Value) -> Iterator[gdb.Value]:
 
 def queued(queue: gdb.Value) -> Iterator[gdb.Value]:
     """The threads of a struct saakm_rq, in its order."""
-    if enum_name(queue["type"], "SAAKM_RQ_") == "RBTREE":
+    if queue_kind(queue) == "RBTREE":
         nodes, member = rbtree.rb_inorder_for_each(queue["root"]["rb_root"]), "node.rb"
     else:
         nodes, member = lists.list_for_each(queue["head"]), "node.list"

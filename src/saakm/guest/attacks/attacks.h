@@ -13,7 +13,7 @@
 
 enum phase { BEFORE, CONTROL, ATTACK, AFTER, NR_PHASES };
 enum side { OWN, RR, FAIR, NEXT, NR_SIDES };	/* the wrong policy's threads, and three others' */
-enum does { WORKS, RESTLESS, READS, HOGS };
+enum does { WORKS, RESTLESS, READS, EXECS, HOGS };
 
 struct actor {
 	enum side side;

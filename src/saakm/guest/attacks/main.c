@@ -5,7 +5,7 @@
  * powers off.
  *
  * Arguments, from the kernel command line: fault=NAME (of wrong.ko), and with=A,B:
- * what else there is (crowd, hog, reader, replaces, nice, affinity).
+ * what else there is (crowd, hog, reader, exec, replaces, nice, affinity).
  */
 #include "attacks.h"
 
@@ -67,6 +67,9 @@ static void start_all(void)
 	if (given("reader"))
 		actors_start(&(struct actor){ OWN, READS, .prey = true, .nice = hog ? 19 : 0,
 					      .cpu = hog ? last : -1, .work_us = 10, .sleep_us = 500 }, 1);
+	if (given("exec"))
+		actors_start(&(struct actor){ OWN, EXECS, .cpu = -1, .work_us = 10,
+					      .sleep_us = 20000 }, 1);
 	if (hog)
 		actors_start(&(struct actor){ OWN, HOGS, .cpu = last, .sleep_us = 5000 }, 1);
 	if (given("crowd"))
@@ -278,6 +281,8 @@ int main(void)
 	int status;
 	pid_t pid;
 
+	if (getpid() != 1)	/* an actor's child */
+		return 0;
 	mount("proc", "/proc", "proc", 0, NULL);
 	mount("sysfs", "/sys", "sysfs", 0, NULL);
 	klogctl(8, NULL, 7);

@@ -61,7 +61,7 @@ ATTACKS = {
     "policy-priority": Attack("changes its priority while it is loaded"),
     "policy-task-size": Attack("changes its task_size to 1 MiB while it is loaded"),
     "policy-routines": Attack("sets its handlers to NULL while it is loaded"),
-    "policy-queue": Attack("changes its queue and order, of a tree, while it is loaded"),
+    "policy-queue": Attack("changes its queue and key, of a tree, while it is loaded"),
     "policy-threads": Attack("writes 0 to policy->nr_threads, which is private"),
     "bogus-data": Attack("sets event->data to memory of its own, with a task_size of 0"),
     "bogus-data-8": Attack("the same, with a task_size of 8", fault="bogus_data_8"),
@@ -71,6 +71,7 @@ ATTACKS = {
     "sleep-schedule": Attack("sleeps in schedule, each time for 5 ms"),
     "sleep-tick": Attack("calls schedule() 100 times in each tick"),
     "used-sleeps": Attack("sleeps in used, whenever CPU time is charged"),
+    "exec-sleeps": Attack("sleeps in exec", beside="exec"),
     "sleep-moved": Attack("sleeps when a thread is moved, while the CPU's last thread blocks"),
     "dump-endless": Attack("is ejected, and its dump writes without end",
                            exempt="its dump runs in a worker, which is fair, on one CPU: there the "
@@ -83,7 +84,7 @@ ATTACKS = {
     "names": Attack("calls itself 13, none, fair, or something with blanks, escapes or no end",
                     refused=True),
     "contradictions": Attack("has attributes and handlers that contradict each other, in "
-                             "fourteen ways, or is of another edition", refused=True),
+                             "22 ways, or is of another edition", refused=True),
     "init-positive": Attack("returns 1 from init", refused=True),
     "init-leaves": Attack("fails to load 300 ms after it has registered, with threads in it",
                           refused=True),
@@ -103,10 +104,25 @@ ATTACKS = {
     # Calls at the wrong time, or of no use
     "used-moves": Attack("calls change_state() in used"),
     "switch-running": Attack("calls saakm_switch_queue() about the running thread"),
-    "null-thread": Attack("switches, gives a slice to, and places NULL, as an empty queue's first is"),
+    "null-thread": Attack("switches, puts to the head, gives a slice to, and places NULL, as an "
+                          "empty queue's first is"),
+    "to-head-sorted": Attack("calls saakm_to_head() about a thread in a tree"),
+    "to-head-running": Attack("calls saakm_to_head() about the running thread"),
+    "to-head-foreign": Attack("calls saakm_to_head() about another policy's waiting thread"),
     "switch-cpu": Attack("switches waiting threads to another CPU's queue"),
     "pull-under-lock": Attack("calls saakm_pull_idle() in tick"),
     "pull-none": Attack("calls saakm_pull_idle() and saakm_pull_busier(), and has queues of its own"),
+    # Queues that cores share
+    "take-in-schedule": Attack("calls saakm_take() in schedule"),
+    "take-in-newly-idle": Attack("calls saakm_take() in newly_idle"),
+    "take-wrongly": Attack("calls saakm_take() about another policy's queue, shared or not, about "
+                           "NULL, a queue of one core, and for another core"),
+    "take-nothing": Attack("shares a queue, and its refill takes no thread from it"),
+    "steal-shared": Attack("calls saakm_steal() from and to a shared queue"),
+    "place-unshared": Attack("places threads in a queue that other cores share"),
+    "switch-unshared": Attack("switches threads to a queue that other cores share"),
+    "share-late": Attack("calls saakm_share_queue() in tick"),
+    "forget-shared": Attack("writes NULL to core->shared"),
     # Too much, and queues that change
     "kick-storm": Attack("asks for an election on all CPUs in every handler"),
     "preempt-storm": Attack("asks for an election whenever one of its threads gets the CPU"),
@@ -119,9 +135,12 @@ ATTACKS = {
     "reset-queue": Attack("initialises a queue again with threads in it"),
     "retype-queue": Attack("makes a tree of a list with threads in it"),
     "queue-cpu": Attack("writes another CPU's number to a queue with threads in it"),
-    "random-order": Attack("orders a queue at random"),
-    "order-changes": Attack("orders core->rq by what it changes while threads are in it"),
-    "order-meddles": Attack("moves threads and gives up in its order function"),
+    "random-key": Attack("sorts a queue by random numbers"),
+    "random-bound": Attack("sorts core->rq by random numbers, and asks for the first within others"),
+    "key-changes": Attack("sorts core->rq by what it changes while threads are in it"),
+    "key-meddles": Attack("switches and moves threads, and gives up, in its key function"),
+    "key-changes-state": Attack("calls change_state() in its key function"),
+    "key-kicks": Attack("asks for an election on all CPUs in its key function"),
     # Nothing can hold these
     "sleep-terminate": Attack("calls synchronize_rcu() in terminate", fatal=True),
     "null-schedule": Attack("reads through a NULL pointer in schedule", fatal=True),

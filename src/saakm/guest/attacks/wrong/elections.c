@@ -24,22 +24,22 @@ static struct task_struct *elect_nobody(struct core_event *core)
 }
 
 /* strict: by nice value alone, whatever the thread that waits holds. */
-static int nicer(const struct task_struct *a, const struct task_struct *b)
+static u64 nice_key(const struct task_struct *task)
 {
-	return a->static_prio - b->static_prio;
+	return task->static_prio;
 }
 
 static void strict_tick(struct process_event *event, struct core_event *core)
 {
 	struct task_struct *first = saakm_rq_first(wrong_rq(core->id));
 
-	if (first && nicer(first, event->task) < 0)
+	if (first && nice_key(first) < nice_key(event->task))
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
 static bool strict_preempt(struct task_struct *running, struct task_struct *woken)
 {
-	return nicer(woken, running) < 0;
+	return nice_key(woken) < nice_key(running);
 }
 
 static struct task_struct *strict_schedule(struct core_event *core)
@@ -63,39 +63,60 @@ static struct task_struct *elect_error(struct core_event *core)
 	return wrong_now() ? ERR_PTR(-EAGAIN) : good_schedule(core);
 }
 
-/* Orders that are none. */
+/*
+ * Keys that order nothing. The class reads each once, when the thread is queued, so they may
+ * be anything. Of three that are far apart none may be the least: they wrap around.
+ */
 
-static int random_order(const struct task_struct *a, const struct task_struct *b)
+static u64 random_key(const struct task_struct *task)
 {
-	return wrong_now() ? (int)(get_random_u32() & 3) - 1 : 0;
+	return wrong_now() ? get_random_u64() : 0;
 }
 
-/* order_changes: by a number that is another one at each tick, while threads wait. */
-static int order_salt;
-
-static int salted_order(const struct task_struct *a, const struct task_struct *b)
+static struct task_struct *first_within(struct core_event *core)
 {
-	int salt = READ_ONCE(order_salt);
-
-	return (a->pid ^ salt) - (b->pid ^ salt);
+	return saakm_curr(core) ?: saakm_rq_first_within(&core->rq, get_random_u64()) ?:
+	       saakm_rq_first(&core->rq);
 }
 
-static void order_changes(struct process_event *event, struct core_event *core)
+/* key_changes: a number that is another one at each tick, while threads wait. */
+static int key_salt;
+
+static u64 salted_key(const struct task_struct *task)
 {
+	return task->pid ^ READ_ONCE(key_salt);
+}
+
+static void key_changes(struct process_event *event, struct core_event *core)
+{
+	struct task_struct *first = saakm_rq_first(&core->rq);
+
 	if (wrong_now())
-		WRITE_ONCE(order_salt, order_salt + 1);
-	if (salted_order(event->task, saakm_rq_first(&core->rq) ?: event->task) > 0)
+		WRITE_ONCE(key_salt, key_salt + 1);
+	if (first && salted_key(first) < salted_key(event->task))
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
-/* order_meddles: gives up, and asks the class to do more, in the midst of a change. */
-static int order_meddles(const struct task_struct *a, const struct task_struct *b)
+/* key_meddles: gives up, and asks the class to do more, in the midst of a change. */
+static u64 key_meddles(const struct task_struct *task)
 {
+	struct task_struct *p = (struct task_struct *)task;
+	int other = other_cpu(task_cpu(p));
+
 	if (wrong_now()) {
-		saakm_move_task((struct task_struct *)b, other_cpu(task_cpu(b)),
-				wrong_rq(other_cpu(task_cpu(b))));
-		saakm_eject(&wrong_policy, SAAKM_EXIT_POLICY_ERROR, a, "gives up in its order");
+		saakm_switch_queue(p, wrong_rq(task_cpu(p)));
+		saakm_move_task(p, other, wrong_rq(other));
+		saakm_eject(&wrong_policy, SAAKM_EXIT_POLICY_ERROR, p, "gives up in its key");
 	}
+	return 0;
+}
+
+/* key_changes_state: the thread shall be in another queue than where its key is asked for. */
+static u64 key_changes_state(const struct task_struct *task)
+{
+	if (wrong_now())
+		change_state((struct task_struct *)task, SAAKM_READY, task_cpu(task),
+			     wrong_rq(task_cpu(task)));
 	return 0;
 }
 
@@ -103,12 +124,15 @@ const struct wrong_fault election_faults[] = {
 	{ "starve", { .schedule = starve_schedule } },
 	{ "elect_nobody", { .schedule = elect_nobody } },
 	{ "strict", { .schedule = strict_schedule, .tick = strict_tick,
-		    .wakeup_preempt = strict_preempt }, .order = nicer },
+		    .wakeup_preempt = strict_preempt }, .key = nice_key },
 	{ "elect_foreign", { .schedule = elect_foreign } },
 	{ "elect_error", { .schedule = elect_error } },
-	{ "random_order", {}, .order = random_order },
-	{ "order_changes", { .tick = order_changes, .wakeup_preempt = saakm_preempt_by_order },
-	  .order = salted_order, .class_queue = true },
-	{ "order_meddles", {}, .order = order_meddles },
+	{ "random_key", {}, .key = random_key },
+	{ "random_bound", { .schedule = first_within }, .key = random_key, .bound = random_key,
+	  .class_queue = true },
+	{ "key_changes", { .tick = key_changes, .wakeup_preempt = saakm_preempt_by_order },
+	  .key = salted_key, .class_queue = true },
+	{ "key_meddles", {}, .key = key_meddles },
+	{ "key_changes_state", {}, .key = key_changes_state },
 	{}
 };

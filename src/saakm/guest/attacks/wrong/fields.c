@@ -22,10 +22,10 @@ FIELD_TICK(policy_threads, wrong_policy.nr_threads = 0)
 /* The class looks for it by its id when it is removed. */
 FIELD_TICK(policy_id, wrong_policy.id = foreign_policy() ? foreign_policy()->id : 1)
 
-/* What the class does by the queue's type and order it does also when they are gone. */
-static int by_pid(const struct task_struct *a, const struct task_struct *b)
+/* What the class does by the queue's type and key it does also when they are gone. */
+static u64 by_pid(const struct task_struct *task)
 {
-	return a->pid - b->pid;
+	return task->pid;
 }
 
 static void policy_queue(struct process_event *event, struct core_event *core)
@@ -33,7 +33,8 @@ static void policy_queue(struct process_event *event, struct core_event *core)
 	if (!wrong_now())
 		return;
 	wrong_policy.queue = SAAKM_RQ_FIFO;
-	wrong_policy.order = NULL;
+	wrong_policy.key = NULL;
+	wrong_policy.bound = by_pid;
 }
 
 /* core_data: then it has threads pulled, in the other's name. */
@@ -88,14 +89,14 @@ const struct wrong_fault field_faults[] = {
 			 .balancing_select = saakm_pull_busier }, .core_size = 64,
 	  .class_queue = true },
 	{ "core_rq_count", { .tick = core_rq_count, .newly_idle = saakm_pull_idle,
-			     .balancing_select = saakm_pull_busier }, .order = by_pid,
+			     .balancing_select = saakm_pull_busier }, .key = by_pid,
 	  .class_queue = true },
 	{ "policy_id", { .tick = policy_id } },
 	{ "policy_priority", { .tick = policy_priority } },
 	{ "policy_task_size", { .tick = policy_task_size } },
 	{ "policy_routines", { .tick = policy_routines } },
 	{ "policy_queue", { .tick = policy_queue, .wakeup_preempt = saakm_preempt_by_order },
-	  .order = by_pid, .class_queue = true },
+	  .key = by_pid, .class_queue = true },
 	{ "policy_threads", { .tick = policy_threads } },
 	{ "bogus_data", { .tick = bogus_data } },
 	{ "bogus_data_8", { .tick = bogus_data }, .task_size = 8 },

@@ -65,19 +65,49 @@ static int names(void)
 
 /* Attributes and handlers that contradict each other: the name says what is tried. */
 
-static int no_order(const struct task_struct *a, const struct task_struct *b)
+static u64 no_key(const struct task_struct *task)
 {
 	return 0;
+}
+
+/* An init each: what may not be shared. If it may, the policy is accepted. */
+
+static int share_nothing(struct saakm_policy *policy)
+{
+	return saakm_share_queue(policy, cpu_none_mask);
+}
+
+static int share_null(struct saakm_policy *policy)
+{
+	return saakm_share_queue(policy, NULL);
+}
+
+static int share_twice(struct saakm_policy *policy)
+{
+	return share_all(policy) ? 0 : saakm_share_queue(policy, cpumask_of(0));
+}
+
+static int share_for_another(struct saakm_policy *policy)
+{
+	return foreign_policy() ? share_all(foreign_policy()) : -ENOENT;
 }
 
 #define CONTRADICTION(_name, ...) { .name = _name, .owner = THIS_MODULE, ##__VA_ARGS__ }
 
 static struct saakm_policy contradictions[] = {
-	CONTRADICTION("fifo-with-order", .order = no_order),
-	CONTRADICTION("none-with-order", .queue = SAAKM_RQ_NONE, .order = no_order,
+	CONTRADICTION("fifo-with-key", .key = no_key),
+	CONTRADICTION("fifo-with-bound", .bound = no_key),
+	CONTRADICTION("none-with-key", .queue = SAAKM_RQ_NONE, .key = no_key,
 		      .place = good_place, .schedule = good_schedule),
-	CONTRADICTION("list-without-order", .queue = SAAKM_RQ_LIST),
-	CONTRADICTION("tree-without-order", .queue = SAAKM_RQ_RBTREE),
+	CONTRADICTION("list-without-key", .queue = SAAKM_RQ_LIST),
+	CONTRADICTION("list-with-bound", .queue = SAAKM_RQ_LIST, .key = no_key, .bound = no_key),
+	CONTRADICTION("tree-without-key", .queue = SAAKM_RQ_RBTREE),
+	CONTRADICTION("none-that-shares", .queue = SAAKM_RQ_NONE, .place = good_place,
+		      .schedule = good_schedule, .init = share_all),
+	CONTRADICTION("nothing-that-is-shared", .init = share_nothing),
+	CONTRADICTION("null-that-is-shared", .init = share_null),
+	CONTRADICTION("core-that-shares-twice", .init = share_twice),
+	CONTRADICTION("core-of-another", .init = share_for_another),
 	CONTRADICTION("none-without-place", .queue = SAAKM_RQ_NONE, .schedule = good_schedule),
 	CONTRADICTION("none-with-new_place-alone", .queue = SAAKM_RQ_NONE,
 		      .new_place = good_place, .schedule = good_schedule),
@@ -91,6 +121,7 @@ static struct saakm_policy contradictions[] = {
 	CONTRADICTION("balance-without-interval", .balancing_select = saakm_pull_busier),
 	CONTRADICTION("interval-without-balance", .balance_interval_ms = 10),
 	CONTRADICTION("huge-core_size", .core_size = 1 << 20),
+	CONTRADICTION("huge-process_size", .process_size = 1 << 20),
 	CONTRADICTION("queue-77", .queue = 77),
 };
 

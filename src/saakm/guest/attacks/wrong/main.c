@@ -87,8 +87,8 @@ struct saakm_rq *foreign_rq(int cpu)
 
 int good_init(struct saakm_policy *policy)
 {
-	return saakm_runqueues_init(&wrong_rqs, chosen->order ? SAAKM_RQ_RBTREE : SAAKM_RQ_FIFO,
-				    chosen->order);
+	return saakm_runqueues_init(&wrong_rqs, chosen->key ? SAAKM_RQ_RBTREE : SAAKM_RQ_FIFO,
+				    chosen->key);
 }
 
 void good_place(struct process_event *event, struct core_event *core)
@@ -141,7 +141,7 @@ static const struct wrong_fault *find_fault(void)
 	static const struct wrong_fault none = { .name = "none" };
 	static const struct wrong_fault * const all[] = {
 		&none, call_faults, election_faults, field_faults, loading_faults, queue_faults,
-		storm_faults, theft_faults, wait_faults,
+		share_faults, storm_faults, theft_faults, wait_faults,
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(all); i++) {
@@ -158,10 +158,11 @@ static const struct wrong_fault *find_fault(void)
 /* The same policy as the class has it: it places and elects, and ends the slices. */
 static void use_class_queue(void)
 {
-	wrong_policy.queue = chosen->order ? SAAKM_RQ_RBTREE : SAAKM_RQ_FIFO;
-	wrong_policy.order = chosen->order;
+	wrong_policy.queue = chosen->key ? SAAKM_RQ_RBTREE : SAAKM_RQ_FIFO;
+	wrong_policy.key = chosen->key;
+	wrong_policy.bound = chosen->bound;
 	wrong_policy.slice_us = USEC_PER_SEC / HZ;
-	wrong_policy.init = NULL;
+	wrong_policy.init = chosen->shares ? share_all : NULL;
 	wrong_policy.place = NULL;
 	wrong_policy.tick = NULL;
 	wrong_policy.schedule = NULL;
@@ -186,7 +187,7 @@ static int __init wrong_module_init(void)
 	chosen = find_fault();
 	if (!chosen)
 		return -ENOENT;
-	if (chosen->class_queue)
+	if (chosen->class_queue || chosen->shares)
 		use_class_queue();
 	take_routines(&chosen->routines);
 	wrong_policy.task_size = chosen->task_size;

@@ -19,7 +19,7 @@ static void reset_queue(struct process_event *event, struct core_event *core)
 }
 
 /* retype_queue: a list becomes a tree, with the threads of the list in it. */
-static int any_order(const struct task_struct *a, const struct task_struct *b)
+static u64 any_key(const struct task_struct *task)
 {
 	return 0;
 }
@@ -28,7 +28,7 @@ static void retype_queue(struct process_event *event, struct core_event *core)
 {
 	good_place(event, core);
 	if (every_second() && wrong_now())
-		saakm_runqueue_init(wrong_rq(core->id), core->id, SAAKM_RQ_RBTREE, any_order);
+		saakm_runqueue_init(wrong_rq(core->id), core->id, SAAKM_RQ_RBTREE, any_key);
 }
 
 /* queue_cpu: a queue that says that it is another CPU's, with the threads that are in it. */
@@ -104,6 +104,7 @@ static void null_thread(struct process_event *event, struct core_event *core)
 {
 	if (wrong_now()) {
 		saakm_switch_queue(NULL, wrong_rq(core->id));
+		saakm_to_head(NULL);
 		saakm_set_slice(NULL, 0);
 		change_state(NULL, SAAKM_READY, core->id, wrong_rq(core->id));
 	}
@@ -126,6 +127,25 @@ static void switch_to_foreign(struct process_event *event, struct core_event *co
 		saakm_switch_queue(event->task, foreign);
 }
 
+/* To the head of a queue, where there is none: sorted, or without the thread in it. */
+
+static void to_head(struct process_event *event, struct core_event *core)
+{
+	if (wrong_now())
+		saakm_to_head(event->task);
+}
+
+static void to_head_foreign(struct process_event *event, struct core_event *core)
+{
+	struct task_struct *other;
+
+	scoped_guard(rcu)
+		other = foreign_waiting(-1);
+	if (other && wrong_now())
+		saakm_to_head(other);
+	good_tick(event, core);
+}
+
 const struct wrong_fault queue_faults[] = {
 	{ "reset_queue", { .place = reset_queue } },
 	{ "retype_queue", { .place = retype_queue } },
@@ -141,5 +161,9 @@ const struct wrong_fault queue_faults[] = {
 	{ "switch_running", { .tick = switch_running } },
 	{ "null_thread", { .tick = null_thread } },
 	{ "switch_cpu", { .place = switch_cpu } },
+	{ "to_head_sorted", { .new_end = to_head, .unblock_end = to_head }, .key = any_key,
+	  .class_queue = true },
+	{ "to_head_running", { .tick = to_head }, .class_queue = true },
+	{ "to_head_foreign", { .tick = to_head_foreign } },
 	{}
 };

@@ -35,6 +35,12 @@ static struct task_struct *kick_schedule(struct core_event *core)
 	return good_schedule(core);
 }
 
+static u64 kick_key(const struct task_struct *task)
+{
+	kick_all();
+	return 0;
+}
+
 /* preempt_storm: whoever gets the CPU shall give it back. */
 static void preempt_running(struct process_event *event, struct core_event *core)
 {
@@ -74,6 +80,7 @@ const struct wrong_fault storm_faults[] = {
 			  .schedule = kick_schedule, .newly_idle = kick_core,
 			  .enter_idle = kick_core, .exit_idle = kick_core,
 			  .balancing_select = kick_core } },
+	{ "key_kicks", {}, .key = kick_key },
 	{ "preempt_storm", { .running = preempt_running } },
 	{ "slice_storm", { .prepare = together, .new_end = slice_storm, .unblock_end = slice_storm,
 			   .requeue = slice_storm, .running = slice_storm, .tick = slice_storm },

@@ -24,12 +24,22 @@ static void sleep_tick(struct process_event *event, struct core_event *core)
 	good_tick(event, core);
 }
 
-static void used_sleeps(struct process_event *event, struct core_event *core, u64 used_ns)
+static void sleep_once(void)
 {
 	if (!wrong_now())
 		return;
 	set_current_state(TASK_UNINTERRUPTIBLE);
 	schedule();
+}
+
+static void used_sleeps(struct process_event *event, struct core_event *core, u64 used_ns)
+{
+	sleep_once();
+}
+
+static void exec_sleeps(struct process_event *event, struct core_event *core)
+{
+	sleep_once();
 }
 
 /* Its own report about an ejection. */
@@ -90,6 +100,7 @@ const struct wrong_fault wait_faults[] = {
 	{ "sleep_schedule", { .schedule = sleep_schedule } },
 	{ "sleep_tick", { .tick = sleep_tick } },
 	{ "used_sleeps", { .used = used_sleeps } },
+	{ "exec_sleeps", { .exec = exec_sleeps } },
 	{ "dump_endless", { .tick = give_up, .dump = dump_endless } },
 	{ "dump_sleeps", { .tick = give_up, .dump = dump_sleeps } },
 	{ "dump_hostile", { .tick = give_up, .dump = dump_hostile } },

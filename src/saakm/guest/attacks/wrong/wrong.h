@@ -16,8 +16,9 @@ struct wrong_fault {
 	const char *name;
 	struct saakm_module_routines routines;	/* in place of the good ones */
 	unsigned int task_size, core_size;
-	saakm_order_fn order;			/* of a tree, instead of a FIFO */
+	saakm_key_fn key, bound;		/* of a tree, instead of a FIFO */
 	bool class_queue;			/* core->rq, instead of queues of its own */
+	bool shares;				/* likewise, and one queue for all cores */
 	int (*load)(void);			/* instead of adding wrong_policy */
 	void (*unload)(void);			/* before it is removed */
 	bool stays;				/* it is not removed */
@@ -25,7 +26,7 @@ struct wrong_fault {
 
 /* Each file's faults; the last one has no name. */
 extern const struct wrong_fault call_faults[], election_faults[], field_faults[], loading_faults[],
-	queue_faults[], storm_faults[], theft_faults[], wait_faults[];
+	queue_faults[], share_faults[], storm_faults[], theft_faults[], wait_faults[];
 
 extern struct saakm_policy wrong_policy;
 DECLARE_PER_CPU(struct saakm_rq, wrong_rqs);
@@ -60,5 +61,7 @@ int good_init(struct saakm_policy *policy);
 void good_place(struct process_event *event, struct core_event *core);
 void good_tick(struct process_event *event, struct core_event *core);
 struct task_struct *good_schedule(struct core_event *core);
+/* An init: all cores share one queue. */
+int share_all(struct saakm_policy *policy);
 
 #endif /* WRONG_H */

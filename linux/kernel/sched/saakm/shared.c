@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queues that cores share. To the kernel a thread in one belongs to the CPU that it was
+ * placed on: it is on that one's runqueue, whose lock keeps it there. The lock of the
+ * queue, inside of those, is for the order. A CPU that elects takes the first over before
+ * it does, into its own core->rq, where it may drop the lock of its runqueue.
+ *
+ * A thread that comes may find no idle CPU, and a CPU that begins to idle no thread. Each
+ * says first what it does, and looks then: so one of the two sees the other.
+ */
+
+DEFINE_STATIC_KEY_FALSE(saakm_refilling);
+
+/* Has an idle CPU look, if there is one that @p may use, other than @taker. */
+static bool saakm_call_idle(const struct saakm_shared *shared, struct task_struct *p, int taker)
+{
+	int cpu;
+
+	for_each_cpu_and(cpu, &saakm_idle_cpus, &shared->cores) {
+		if (cpu == taker || !saakm_may_run_on(p, cpu))
+			continue;
+		saakm_kick(cpu);
+		return true;
+	}
+	return false;
+}
+
+void saakm_shared_link(struct saakm_rq *srq, struct task_struct *p)
+{
+	struct saakm_shared *shared = saakm_shared_of(srq);
+
+	scoped_guard(raw_spinlock, &shared->lock) {
+		if (saakm_rq_kind(srq) == SAAKM_RQ_FIFO)
+			saakm_rq_link_fifo(srq, p);
+		else
+			saakm_rq_link_sorted(srq, p, saakm_rq_kind(srq));
+	}
+	/* Its own CPU will look if it idles; for some there is no other. */
+	if (p->nr_cpus_allowed == 1 || is_idle_task(saakm_rq_curr(task_rq(p))))
+		return;
+	smp_mb();	/* __saakm_enter_idle() */
+	saakm_call_idle(shared, p, -1);
+}
+
+static void saakm_shared_drop(struct saakm_rq *srq, struct task_struct *p)
+{
+	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
+	if (saakm_rq_kind(srq) == SAAKM_RQ_RBTREE)
+		saakm_rbtree_unlink(srq, p);
+	else
+		__list_del_entry(&p->saakm.node.list);
+}
+
+void saakm_shared_unlink(struct saakm_rq *srq, struct task_struct *p)
+{
+	guard(raw_spinlock)(&saakm_shared_of(srq)->lock);
+	saakm_shared_drop(srq, p);
+}
+
+void saakm_shared_to_head(struct saakm_rq *srq, struct task_struct *p)
+{
+	guard(raw_spinlock)(&saakm_shared_of(srq)->lock);
+	list_move(&p->saakm.node.list, &srq->head);
+}
+
+/* The first, under the lock of the queue. */
+static struct task_struct *saakm_shared_first(struct saakm_rq *srq)
+{
+	struct rb_node *rb;
+
+	if (saakm_rq_kind(srq) != SAAKM_RQ_RBTREE)
+		return list_first_entry_or_null(&srq->head, struct task_struct, saakm.node.list);
+	rb = rb_first_cached(&srq->root);
+	return rb ? __node_2_task(rb) : NULL;
+}
+
+static struct task_struct *saakm_shared_next(struct saakm_rq *srq, struct task_struct *p)
+{
+	struct rb_node *rb;
+
+	if (saakm_rq_kind(srq) != SAAKM_RQ_RBTREE)
+		return list_is_last(&p->saakm.node.list, &srq->head) ? NULL :
+			list_next_entry(p, saakm.node.list);
+	rb = rb_next(&p->saakm.node.rb);
+	return rb ? __node_2_task(rb) : NULL;
+}
+
+/* The key of the first; false if there is none. */
+bool saakm_shared_key(struct saakm_rq *srq, u64 *key)
+{
+	struct task_struct *first;
+
+	if (!READ_ONCE(srq->nr_tasks))
+		return false;
+	guard(raw_spinlock)(&saakm_shared_of(srq)->lock);
+	first = saakm_shared_first(srq);
+	if (first)
+		*key = first->saakm.key;
+	return first;
+}
+
+/* One has been taken. Whoever put the others there may have kicked this CPU for them, too. */
+static void saakm_call_for_rest(struct saakm_shared *shared, int taker)
+{
+	unsigned int looks = SAAKM_STEAL_LOOKS;
+	struct task_struct *p;
+
+	if (!READ_ONCE(shared->rq.nr_tasks) ||
+	    !cpumask_intersects(&saakm_idle_cpus, &shared->cores))
+		return;
+	guard(raw_spinlock)(&shared->lock);
+	p = saakm_shared_first(&shared->rq);
+	while (p && looks-- && !saakm_call_idle(shared, p, taker))
+		p = saakm_shared_next(&shared->rq, p);
+}
+
+/*
+ * The first that may run on the CPU of @rq, where it is to be moved to @to. One that is on
+ * this CPU already has been, when this returns. Others are to be asked for again, under
+ * the locks: @src.
+ */
+static struct task_struct *saakm_shared_look(struct rq *rq, struct saakm_rq *from,
+					     struct saakm_rq *to, struct rq **src)
+{
+	struct saakm_shared *shared = saakm_shared_of(from);
+	unsigned int looks = SAAKM_STEAL_LOOKS;
+	struct task_struct *p;
+
+	scoped_guard(raw_spinlock, &shared->lock) {
+		p = saakm_shared_first(from);
+		while (p && !saakm_may_run_on(p, cpu_of(rq)))
+			p = --looks ? saakm_shared_next(from, p) : NULL;
+		if (!p)
+			return NULL;
+		*src = task_rq(p);
+		if (*src != rq)
+			return p;
+		saakm_shared_drop(from, p);
+	}
+	saakm_rq_link(to, p);
+	return p;
+}
+
+/* Those that are first may not run here, all of them: one that is here already. */
+static struct task_struct *saakm_shared_local(struct rq *rq, struct saakm_rq *from,
+					      struct saakm_rq *to)
+{
+	struct task_struct *p;
+
+	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
+		if (p->saakm.rq != from)
+			continue;
+		saakm_rq_unlink(p);
+		saakm_rq_link(to, p);
+		return p;
+	}
+	return NULL;
+}
+
+/* Both locks are held: is @p still where it was? */
+static bool saakm_still_waits(struct task_struct *p, struct rq *src, struct saakm_rq *from,
+			      int cpu)
+{
+	return task_rq(p) == src && p->saakm.rq == from && p->saakm.on_rq &&
+	       p->saakm.state == SAAKM_READY && saakm_may_run_on(p, cpu);
+}
+
+#define SAAKM_TAKE_TRIES	4	/* others may be faster */
+
+/* The lock of @rq may be dropped meanwhile. Interrupts are off: threads last, as under RCU. */
+static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
+					  struct saakm_rq *to)
+{
+	int tries = SAAKM_TAKE_TRIES;
+	struct task_struct *p;
+	struct rq *src;
+	bool waits;
+
+	while (tries--) {
+		if (!READ_ONCE(from->nr_tasks))
+			return NULL;
+		p = saakm_shared_look(rq, from, to, &src);
+		if (!p)
+			break;
+		if (src == rq)
+			return p;
+		double_lock_balance(rq, src);
+		update_rq_clock(rq);
+		update_rq_clock(src);
+		waits = saakm_still_waits(p, src, from, cpu_of(rq));
+		if (waits)
+			saakm_move_locked(src, rq, p, to);
+		double_unlock_balance(rq, src);
+		if (waits)
+			return p;
+	}
+	return saakm_shared_local(rq, from, to);
+}
+
+static struct task_struct *saakm_take_first(struct rq *rq, struct saakm_rq *from,
+					    struct saakm_rq *to)
+{
+	struct task_struct *p = saakm_try_take(rq, from, to);
+
+	if (p)
+		saakm_call_for_rest(saakm_shared_of(from), cpu_of(rq));
+	return p;
+}
+
+/* Refilling, before a core elects */
+
+/* Would the first of core->shared be elected, if it waited in core->rq? */
+static bool saakm_shared_goes_first(struct saakm_core *core, struct task_struct *curr)
+{
+	const struct saakm_own *own = core->policy->own;
+	u64 key;
+
+	if (!curr)
+		return true;
+	if (!own->key || own->routines.schedule)
+		return !saakm_keeps(curr);
+	if (curr->saakm.event.flags & SAAKM_EV_YIELD && own->yield_to_any)
+		return true;
+	if (!saakm_shared_key(core->shared, &key))
+		return false;
+	key -= saakm_ask_key(own->key, curr);
+	return (s64)key < 0 || (!key && !saakm_keeps(curr));
+}
+
+/* What is done without a handler. */
+static struct task_struct *saakm_refill_shared(struct rq *rq, struct saakm_core *core,
+					       struct task_struct *curr)
+{
+	if (!core->shared || !READ_ONCE(core->shared->nr_tasks) ||
+	    !saakm_shared_goes_first(core, curr))
+		return NULL;
+	return saakm_take_first(rq, core->shared, &core->event.rq);
+}
+
+static void saakm_refill_core(struct rq *rq, struct saakm_core *core)
+{
+	struct task_struct *curr = saakm_rq_curr(rq);
+	struct saakm_policy *policy = core->policy;
+
+	/* Ejected, or being removed: the class elects them where they are. */
+	if (READ_ONCE(policy->ops) != &policy->own->routines || core->event.rq.nr_tasks)
+		return;
+	if (!curr->saakm.on_rq || curr->saakm.policy != policy)
+		curr = NULL;
+	if (policy->own->routines.refill) {
+		core->event.curr = curr;
+		saakm_core_event(policy, core->cpu, SAAKM_H_refill,
+				 policy->own->routines.refill);
+		core->event.curr = NULL;
+	} else {
+		saakm_refill_shared(rq, core, curr);
+	}
+	core->refilled_ns = rq->clock;
+}
+
+/* For the policies down to the first that has threads here; if one is owed the CPU, for it. */
+void __saakm_refill(struct rq *rq, struct rq_flags *rf)
+{
+	struct saakm_policy *policy;
+
+	if (!cpu_active(cpu_of(rq)))
+		return;
+	rq_unpin_lock(rq, rf);
+	for_each_saakm_policy(policy) {
+		if (rq->saakm.owed && policy->own->mask != rq->saakm.owed)
+			continue;
+		if (READ_ONCE(policy->used_once) && policy->own->refills)
+			saakm_refill_core(rq, saakm_core(policy, cpu_of(rq)));
+		if (rq->saakm.active & policy->own->mask)
+			break;
+	}
+	rq_repin_lock(rq, rf);
+}
+
+/*
+ * Nobody was elected. A policy may not have been asked to refill: the deadline server
+ * elects, or core scheduling for a sibling, or a policy before it has held its threads back.
+ */
+struct task_struct *saakm_not_refilled(struct rq *rq)
+{
+	struct task_struct *p;
+
+	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
+		if (p->saakm.rq && p->saakm.rq->type & SAAKM_RQ_SHARED &&
+		    saakm_core(p->saakm.policy, cpu_of(rq))->refilled_ns != rq->clock)
+			return p;
+	}
+	return NULL;
+}
+
+/* What handlers call */
+
+/* @from: NULL if the core shares none */
+static bool saakm_may_take(const char *what, const struct saakm_core *core,
+			   const struct saakm_rq *from)
+{
+	const char *fault;
+
+	if (raw_cpu_read(saakm_context.handler) != SAAKM_H_refill)
+		fault = "only refill may call it";
+	else if (raw_cpu_read(saakm_context.subject) != core->policy ||
+		 raw_cpu_read(saakm_context.cpu) != core->cpu)
+		fault = "the event is about another core";
+	else if (!from || !(from->type & SAAKM_RQ_SHARED) || from->owner != core->policy)
+		fault = "the queue is not one that cores of this policy share";
+	else
+		return true;
+	saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL, "%s: %s", what, fault);
+	return false;
+}
+
+struct task_struct *saakm_take(struct core_event *event, struct saakm_rq *from)
+{
+	struct saakm_core *core = container_of(event, struct saakm_core, event);
+
+	if (!saakm_may_take(__func__, core, from))
+		return NULL;
+	return saakm_take_first(cpu_rq(core->cpu), from, &event->rq);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_take, SAAKM);
+
+struct task_struct *saakm_take_shared(struct core_event *event)
+{
+	struct saakm_core *core = container_of(event, struct saakm_core, event);
+
+	if (!core->shared || !saakm_may_take(__func__, core, core->shared))
+		return NULL;
+	return saakm_refill_shared(cpu_rq(core->cpu), core, event->curr);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_take_shared, SAAKM);
+
+/* Setting up */
+
+int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores)
+{
+	struct saakm_own *own = policy ? policy->own : NULL;
+	struct saakm_shared *shared;
+	struct saakm_core *core;
+	int cpu;
+
+	if (!own || saakm_being_loaded() != policy || own->queue == SAAKM_RQ_NONE || !cores ||
+	    !cpumask_intersects(cores, cpu_possible_mask))
+		return -EINVAL;
+	for_each_cpu_and(cpu, cores, cpu_possible_mask) {
+		if (saakm_core(policy, cpu)->shared)
+			return -EINVAL;
+	}
+	shared = kzalloc(sizeof(*shared), GFP_KERNEL);
+	if (!shared)
+		return -ENOMEM;
+	__saakm_runqueue_init(&shared->rq, policy, 0, own->queue, own->key);
+	shared->rq.cpu = -1;
+	shared->rq.type |= SAAKM_RQ_SHARED;
+	raw_spin_lock_init(&shared->lock);
+	cpumask_and(&shared->cores, cores, cpu_possible_mask);
+	shared->next = own->shared;
+	own->shared = shared;
+	own->refills = true;
+	for_each_cpu(cpu, &shared->cores) {
+		core = saakm_core(policy, cpu);
+		core->shared = &shared->rq;
+		core->event.shared = &shared->rq;
+		core->queue = SAAKM_RQ_SHARED;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_share_queue, SAAKM);
+
+static void saakm_free_shared(struct saakm_own *own)
+{
+	struct saakm_shared *shared, *next;
+
+	for (shared = own->shared; shared; shared = next) {
+		next = shared->next;
+		kfree(shared);
+	}
+}
