@@ -62,6 +62,15 @@ USUAL = [
     "slice-endless",
     "null-thread",
     "elect-error",
+    "take-in-schedule",
+    "take-wrongly",
+    "take-nothing",
+    "place-unshared",
+    "steal-shared",
+    "to-head-sorted",
+    "random-bound",
+    "key-meddles",
+    "exec-sleeps",
 ]
 FATAL = [name for name, attack in ATTACKS.items() if attack.fatal]
 

@@ -19,7 +19,7 @@ from saakm.dev.scaffold import SMALLEST, policy_files
 from .support import TURNS
 
 PAGE = (paths.REPO / "docs/how-to/check-a-policy.md").read_text()
-EXAMPLES = [f"docs/examples/{name}" for name in ("events", "mlfq", "steal")]
+EXAMPLES = [f"docs/examples/{name}" for name in ("events", "global", "mlfq", "steal")]
 # Those with gdb are run by test_gdb.py.
 _COMMANDS = [c for c in re.findall(r"^    \./saakm (.*)$", PAGE, re.M) if "gdb" not in c]
 # The kernels that these boot are built by saakm test, also for tests without a guest.

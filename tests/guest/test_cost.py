@@ -137,4 +137,4 @@ def test_functions_add_up_and_know_their_callers():
     # Across the switch to the other thread and back, nothing is counted twice.
     schedule, entry = functions["__schedule"], functions["entry_SYSCALL_64_after_hwframe"]
     assert schedule["instructions"] < schedule["with_callees"] < entry["with_callees"] < total
-    assert functions["vtime_order [vtime]"]["with_callees"] < schedule["with_callees"]
+    assert functions["vtime_key [vtime]"]["with_callees"] < schedule["with_callees"]

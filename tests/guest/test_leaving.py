@@ -124,7 +124,8 @@ def test_a_failed_load_says_why_and_keeps_nothing(guest):
         "stack": "on the stack",
         "init": "__initdata",
         "handler": "is __init",
-        "order": "is __init",
+        "key": "is __init",
+        "bound": "is __init",
     }.items():
         assert guest.run(f"insmod {module} memory={memory}").status
         assert why in last_error(guest), (memory, last_error(guest))

@@ -196,10 +196,11 @@ EDITION = (
 )
 UNLOADABLE = {
     "queue": "load badload: queue is no enum saakm_rq_type",
-    "list": "load badload: order is missing, for the queue is a LIST or RBTREE",
-    "rbtree": "load badload: order is missing, for the queue is a LIST or RBTREE",
-    "order": "load badload: order is of no use: the queue is a FIFO",
-    "none_order": "load badload: order is of no use: queue is SAAKM_RQ_NONE",
+    "list": "load badload: key is missing, for the queue is a LIST or RBTREE",
+    "rbtree": "load badload: key is missing, for the queue is a LIST or RBTREE",
+    "key": "load badload: key is of no use: the queue is a FIFO",
+    "bound": "load badload: bound is of no use: the queue is no RBTREE",
+    "none_key": "load badload: key is of no use: queue is SAAKM_RQ_NONE",
     "none_places": "load badload: place is missing, for queue is SAAKM_RQ_NONE",
     "none_new_place": "load badload: place is missing, for queue is SAAKM_RQ_NONE",
     "none_unblock_place": "load badload: place is missing, for queue is SAAKM_RQ_NONE",
@@ -213,6 +214,7 @@ UNLOADABLE = {
     "greedy": "load badload: its init returned -12",
     "big": "load badload: task_size 100000 is more than 8192",
     "big_core": "load badload: core_size 40000 is more than 32768",
+    "big_process": "load badload: process_size 100000 is more than 8192",
     "long": "load: the name of a policy has 1 to 31 characters",
     "edition": EDITION,
     "first": EDITION,

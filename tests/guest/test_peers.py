@@ -15,8 +15,8 @@ from .support import run_ok
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.topology("1s4c")]
 
 EXT, SAAKM = "7", "8"
-PAIRS = {name: f"scx_{name}" for name in ("fifo", "steal", "rr", "prio", "mlfq", "vtime")}
-EXAMPLES = ("steal", "mlfq")
+PAIRS = {name: f"scx_{name}" for name in ("global", "fifo", "steal", "rr", "prio", "mlfq", "vtime")}
+EXAMPLES = ("global", "steal", "mlfq")
 
 
 def both(*names):
@@ -95,7 +95,14 @@ def test_dry_cpus(guest, program, scheduler):
     """Four that wait on one CPU and may go elsewhere: only those who steal fetch them."""
     prefix, _, name = scheduler
     used = used_us(guest, prefix, f"{program('inherits')} 2000 1 free 0 0 0 0")
-    if name in ("rr", "steal"):
+    if name in ("global", "rr", "steal"):
         assert min(used) > 500_000
     else:
         assert sum(used) < 2_500_000
+
+
+@pytest.mark.parametrize("scheduler", both("global"), indirect=True)
+def test_the_order_of_arrival_is_that_of_all_cpus(guest, program, scheduler):
+    """Those that came to three CPUs, all busy: one of which gets free, and runs them all."""
+    prefix, *_ = scheduler
+    assert used_us(guest, prefix, program("arrival")) == [*range(9)]

@@ -57,7 +57,7 @@ def test_counting_and_the_plugin_agree(qemu):
     assert sum(part["instructions"] for part in parts) == pytest.approx(
         whole["instructions"], rel=0.01
     )
-    assert {"do_sched_yield", "vtime_order [vtime]"} <= {part["function"] for part in parts}
+    assert {"do_sched_yield", "vtime_key [vtime]"} <= {part["function"] for part in parts}
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_new_key_changes_nothing_in_a_fifo(guest, program):
 
 
 @pytest.mark.parametrize("type_", SORTED)
-def test_an_ejected_policy_is_not_asked_for_an_order(guest, program, type_):
+def test_an_ejected_policy_is_not_asked_for_a_key(guest, program, type_):
     """It ejects itself while the parameters of a thread that waits are set; then comes the sorting."""
     id = load_policy(guest, "queues", f"type={type_}", "give_up=Y")
     run_ok(guest, f"{program('queue_order')} {id} param 5 9 7 -- 0=8")

@@ -31,7 +31,7 @@ SHIPPED = sorted([*paths.POLICIES.glob("*/*.c"), *_EXAMPLES.glob("*/*.c")])
 # Those of docs/explanation/lines.md: whoever writes their like reads one header.
 COUNTED = [
     *sorted(paths.POLICIES.glob("*/*.c")),
-    *(_EXAMPLES / f"{x}/{x}.c" for x in ("mlfq", "steal")),
+    *(_EXAMPLES / f"{x}/{x}.c" for x in ("global", "mlfq", "steal")),
 ]
 # Declared elsewhere because linux/sched.h needs them: what handlers are given, and its flags.
 _GIVEN = re.compile(r"process_event|SAAKM_EV_\w+")
@@ -264,7 +264,7 @@ def test_promises_are_those_that_are_checked():
         ("saakm_for_each_task", "saakm_runqueue.h"),
         ("saakm_rq_next", "saakm_runqueue.h"),
         ("saakm_rq", "saakm_runqueue.h"),
-        ("saakm_order_fn", "saakm.h"),
+        ("saakm_key_fn", "saakm.h"),
         ("core_event", "saakm.h"),
         ("SAAKM_POLICY", "saakm.h"),
     ],

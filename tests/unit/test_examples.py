@@ -8,7 +8,9 @@ import pytest
 from saakm.base import paths
 from saakm.builder.policies import is_policy
 
-EXAMPLES = sorted(path for path in (paths.REPO / "docs/examples").iterdir() if path.is_dir())
+WHERE = paths.REPO / "docs/examples"
+EXAMPLES = sorted(path.parent for path in WHERE.glob("*/Kbuild"))
+SKELETONS = sorted(path.parent for path in WHERE.glob("skeletons/*/Kbuild"))
 EVENTS = (paths.REPO / "docs/examples/events/events.c").read_text()
 HEADER = (paths.LINUX / "include/linux/saakm.h").read_text()
 HANDLERS = re.findall(r"\(\*(\w+)\)\(", HEADER[HEADER.index("struct_group_tagged(") :])
@@ -20,6 +22,13 @@ FOR_BOTH = {"prepare", "place"}
 def test_each_is_a_policy_and_says_what_it_is(example):
     assert is_policy(example)
     assert (example / "README.md").read_text().startswith(f"# {example.name}\n")
+
+
+@pytest.mark.parametrize("skeleton", SKELETONS, ids=lambda path: path.name)
+def test_each_skeleton_is_a_policy_and_is_in_the_table(skeleton):
+    assert is_policy(skeleton)
+    name = skeleton.name
+    assert f"\n| [{name}]({name}/{name}.c)" in (WHERE / "skeletons/README.md").read_text()
 
 
 def test_events_answers_each():

@@ -102,9 +102,9 @@ int saakm_idle_cpu_near(const struct task_struct *task, int cpu);
  * @task: the thread; only CPUs that it may use are considered
  * @cores: where to look
  *
- * Cores of which all hardware threads are idle go first. It looks into masks that the
- * class maintains for policies with SAAKM_POLICY_IDLE_MASKS or a shared queue in use;
- * while there are none it looks at each of @cores.
+ * For policies with SAAKM_POLICY_IDLE_MASKS, or a shared queue, the class keeps masks
+ * while they have threads: then cores of which all hardware threads are idle go first.
+ * Otherwise it looks at each of @cores, and takes the first that is idle.
  *
  * Context: any with preemption off. A hint: it may change at any time.
  * Return: an idle CPU that the thread may use, or -1.

@@ -6,7 +6,7 @@ struct sample_task {
 	u64 key;
 };
 
-static int sample_order(const struct task_struct *a, const struct task_struct *b)
+static u64 sample_key(const struct task_struct *task)
 {
 	return 0;
 }
@@ -22,7 +22,7 @@ static bool sample_wakeup_preempt(struct task_struct *running,
 	return saakm_preempt_by_order(running, woken);
 }
 
-SAAKM_POLICY(sample, .queue = SAAKM_RQ_LIST, .order = sample_order,
+SAAKM_POLICY(sample, .queue = SAAKM_RQ_LIST, .key = sample_key,
 	     .task_size = sizeof(struct sample_task), .new_prepare = sample_prepare,
 	     .unblock_prepare = sample_prepare, .newly_idle = saakm_pull_idle,
 	     .wakeup_preempt = sample_wakeup_preempt);

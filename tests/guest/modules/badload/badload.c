@@ -28,7 +28,7 @@ static struct task_struct *bad_schedule(struct core_event *core)
 	return saakm_curr(core) ?: saakm_rq_first(&core->rq);
 }
 
-static int bad_order(const struct task_struct *a, const struct task_struct *b)
+static u64 bad_key(const struct task_struct *task)
 {
 	return 0;
 }
@@ -67,7 +67,7 @@ static struct saakm_policy badload = {
 	.schedule		= bad_schedule,
 };
 
-/* With queues of its own: a policy that lacks something, or has an order. */
+/* With queues of its own: a policy that lacks something, or has a key. */
 static void __init make_none(const char *what)
 {
 	badload.queue = SAAKM_RQ_NONE;
@@ -77,8 +77,8 @@ static void __init make_none(const char *what)
 		badload.unblock_place = NULL;
 	if (!strcmp(what, "schedule"))
 		badload.schedule = NULL;
-	if (!strcmp(what, "order"))
-		badload.order = bad_order;
+	if (!strcmp(what, "key"))
+		badload.key = bad_key;
 }
 
 static void __init make_fault(void)
@@ -91,8 +91,10 @@ static void __init make_fault(void)
 		badload.queue = SAAKM_RQ_LIST;
 	else if (is("rbtree"))
 		badload.queue = SAAKM_RQ_RBTREE;
-	else if (is("order"))
-		badload.order = bad_order;
+	else if (is("key"))
+		badload.key = bad_key;
+	else if (is("bound"))
+		badload.bound = bad_key;
 	else if (is("place"))
 		badload.place = bad_place;
 	else if (is("prepare"))
@@ -107,6 +109,8 @@ static void __init make_fault(void)
 		badload.task_size = 100000;
 	else if (is("big_core"))
 		badload.core_size = 40000;
+	else if (is("big_process"))
+		badload.process_size = 100000;
 	else if (is("greedy"))
 		badload.init = bad_greedy;
 	else if (is("long"))

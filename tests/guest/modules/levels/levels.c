@@ -16,17 +16,12 @@ static atomic_t nr_switched = ATOMIC_INIT(0);
 module_param_named(switched, nr_switched.counter, int, 0444);
 
 struct levels_task {
-	s64 key;
+	u64 key;
 };
 
-static s64 key(const struct task_struct *task)
+static u64 levels_key(const struct task_struct *task)
 {
 	return ((struct levels_task *)saakm_task_data(task))->key;
-}
-
-static int levels_order(const struct task_struct *a, const struct task_struct *b)
-{
-	return saakm_compare(key(a), key(b));
 }
 
 static struct saakm_rq *lower(struct core_event *core)
@@ -46,7 +41,7 @@ static struct task_struct *walk(struct saakm_rq *rq, bool sorted)
 	unsigned int count = 0;
 
 	saakm_for_each_task(task, rq) {
-		if (sorted && last && key(last) > key(task))
+		if (sorted && last && saakm_before(levels_key(task), levels_key(last)))
 			return NULL;
 		last = task;
 		count++;
@@ -100,7 +95,7 @@ static void overtake(struct core_event *core)
 
 	if (!last || last == first)
 		return;
-	((struct levels_task *)saakm_task_data(last))->key = key(first) - 1;
+	((struct levels_task *)saakm_task_data(last))->key = levels_key(first) - 1;
 	if (move(core, last, lower(core)) && saakm_rq_first(lower(core)) != last)
 		saakm_eject(core->policy, SAAKM_EXIT_POLICY_ERROR, last, "it is not the first");
 }
@@ -145,7 +140,7 @@ static int levels_init(struct saakm_policy *policy)
 
 	for_each_possible_cpu(cpu)
 		ret = ret ?: saakm_runqueue_init(lower(saakm_core_of(policy, cpu)), cpu,
-						 SAAKM_RQ_RBTREE, levels_order);
+						 SAAKM_RQ_RBTREE, levels_key);
 	return ret;
 }
 

@@ -9,7 +9,7 @@ static char *called = "named";
 module_param(called, charp, 0444);
 static char *memory = "static";
 module_param(memory, charp, 0444);
-MODULE_PARM_DESC(memory, "where the policy is: static, stack, init; handler, order: one is __init");
+MODULE_PARM_DESC(memory, "where the policy is: static, stack, init; handler, key, bound: one is __init");
 static bool ejects;
 module_param(ejects, bool, 0444);
 MODULE_PARM_DESC(ejects, "init ejects the policy");
@@ -18,7 +18,12 @@ static void __init named_tick(struct process_event *event, struct core_event *co
 {
 }
 
-static int __init named_order(const struct task_struct *a, const struct task_struct *b)
+static u64 __init named_init_key(const struct task_struct *task)
+{
+	return 0;
+}
+
+static u64 named_key(const struct task_struct *task)
 {
 	return 0;
 }
@@ -50,9 +55,10 @@ static int __init named_module_init(void)
 	}
 	if (!strcmp(memory, "handler"))
 		named.tick = named_tick;
-	if (!strcmp(memory, "order")) {
+	if (!strcmp(memory, "key") || !strcmp(memory, "bound")) {
 		named.queue = SAAKM_RQ_RBTREE;
-		named.order = named_order;
+		named.key = *memory == 'k' ? named_init_key : named_key;
+		named.bound = *memory == 'b' ? named_init_key : NULL;
 	}
 	/* Without an end if it is too long. */
 	memcpy(named.name, called, min(strlen(called) + 1, sizeof(named.name)));

@@ -9,9 +9,9 @@
 static unsigned int weights[40];
 module_param_array(weights, uint, NULL, 0444);
 
-static int ordered_order(const struct task_struct *a, const struct task_struct *b)
+static u64 ordered_key(const struct task_struct *task)
 {
-	return a->static_prio - b->static_prio;
+	return task->static_prio;
 }
 
 static void ordered_running(struct process_event *event, struct core_event *core)
@@ -25,7 +25,7 @@ static void ordered_tick(struct process_event *event, struct core_event *core)
 
 SAAKM_POLICY(ordered,
 	     .queue	= SAAKM_RQ_RBTREE,
-	     .order	= ordered_order,
+	     .key	= ordered_key,
 	     .prepare	= saakm_prev_cpu,
 	     .running	= ordered_running,
 	     .tick	= ordered_tick);

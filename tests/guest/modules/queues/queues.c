@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * queues: one runqueue per CPU, of the type that `type` names, ordered by
+ * queues: one runqueue per CPU, of the type that `type` names, sorted by
  * `key`. It walks the queue at every election and tick and checks it against
  * what the API promises: sorted, equal keys in order of arrival, and as many
  * threads as nr_tasks says.
@@ -31,7 +31,7 @@ static int asked_after;
 module_param(give_up, bool, 0644);
 MODULE_PARM_DESC(give_up, "a thread whose parameters change while it waits ejects the policy");
 module_param(asked_after, int, 0444);
-MODULE_PARM_DESC(asked_after, "how often it was asked for an order after that");
+MODULE_PARM_DESC(asked_after, "how often it was asked for a key after that");
 
 static bool gave_up;
 
@@ -47,13 +47,10 @@ struct queues_cpu {
 static DEFINE_PER_CPU(struct queues_cpu, queues_cpus);
 static bool by_nice, is_fifo;
 
-static int queues_order(const struct task_struct *a, const struct task_struct *b)
+static u64 queues_key(const struct task_struct *task)
 {
 	asked_after += READ_ONCE(gave_up);
-	if (by_nice)
-		return a->static_prio - b->static_prio;
-	return saakm_task_param(a) < saakm_task_param(b) ? -1 :
-	       saakm_task_param(a) > saakm_task_param(b);
+	return by_nice ? task->static_prio : saakm_task_param(task);
 }
 
 static void check(struct core_event *core)
@@ -61,14 +58,15 @@ static void check(struct core_event *core)
 	struct saakm_rq *rq = &per_cpu(queues_cpus, core->id).rq;
 	struct task_struct *task, *last = NULL;
 	unsigned int count = 0;
+	u64 last_key = 0;
 
 	saakm_for_each_task(task, rq) {
-		int order = !last || is_fifo ? 0 : queues_order(last, task);
+		u64 key = is_fifo ? 0 : queues_key(task);
 
 		count++;
-		if (order > 0)
+		if (last && saakm_before(key, last_key))
 			atomic_inc(&nr_unsorted);
-		if (last && !order) {
+		if (last && key == last_key) {
 			u64 a = ((struct queues_task *)saakm_task_data(last))->arrival;
 			u64 b = ((struct queues_task *)saakm_task_data(task))->arrival;
 
@@ -76,6 +74,7 @@ static void check(struct core_event *core)
 				atomic_inc(&nr_unordered);
 		}
 		last = task;
+		last_key = key;
 	}
 	if (count != rq->nr_tasks)
 		atomic_inc(&nr_miscounted);
@@ -138,7 +137,7 @@ static int queues_init(struct saakm_policy *policy)
 	by_nice = !strcmp(key, "nice");
 	is_fifo = !strcmp(type, "fifo");
 	kind = is_fifo ? SAAKM_RQ_FIFO : !strcmp(type, "list") ? SAAKM_RQ_LIST : SAAKM_RQ_RBTREE;
-	return saakm_runqueues_init(&queues_cpus.rq, kind, is_fifo ? NULL : queues_order);
+	return saakm_runqueues_init(&queues_cpus.rq, kind, is_fifo ? NULL : queues_key);
 }
 
 static struct saakm_policy queues = {
@@ -160,13 +159,13 @@ static unsigned int __init wrong_inits(void)
 {
 	struct saakm_rq rq;
 
-	return (saakm_runqueue_init(&rq, 0, SAAKM_RQ_FIFO, queues_order) != -EINVAL) |
+	return (saakm_runqueue_init(&rq, 0, SAAKM_RQ_FIFO, queues_key) != -EINVAL) |
 	       (saakm_runqueue_init(&rq, 0, SAAKM_RQ_LIST, NULL) != -EINVAL) << 1 |
 	       (saakm_runqueue_init(&rq, 0, SAAKM_RQ_RBTREE, NULL) != -EINVAL) << 2 |
 	       (saakm_runqueue_init(&rq, 9999, SAAKM_RQ_FIFO, NULL) != -EINVAL) << 3 |
 	       (saakm_runqueue_init(&rq, -1, SAAKM_RQ_FIFO, NULL) != -EINVAL) << 4 |
 	       (saakm_runqueue_init(&rq, 0, SAAKM_RQ_NONE, NULL) != -EINVAL) << 5 |
-	       (saakm_runqueue_init(&rq, 0, 7, queues_order) != -EINVAL) << 6;
+	       (saakm_runqueue_init(&rq, 0, 7, queues_key) != -EINVAL) << 6;
 }
 
 static int __init queues_module_init(void)

@@ -12,16 +12,11 @@ struct sbf_task {
 };
 
 /* A burst that is longer already than those before says more than they. */
-static u64 burst_ns(const struct task_struct *task)
+static u64 sbf_key(const struct task_struct *task)
 {
 	const struct sbf_task *t = saakm_task_data(task);
 
 	return max(t->average_ns, t->present_ns);
-}
-
-static int sbf_order(const struct task_struct *a, const struct task_struct *b)
-{
-	return saakm_compare(burst_ns(a), burst_ns(b));
 }
 
 static void sbf_used(struct process_event *event, struct core_event *core, u64 used_ns)
@@ -41,7 +36,7 @@ static void sbf_block(struct process_event *event, struct core_event *core)
 
 SAAKM_POLICY(sbf,
 	     .queue		= SAAKM_RQ_RBTREE,
-	     .order		= sbf_order,
+	     .key		= sbf_key,
 	     .task_size		= sizeof(struct sbf_task),
 	     .used		= sbf_used,
 	     .block		= sbf_block,
