@@ -107,6 +107,15 @@ _Bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) __ksym;
 #define BPF_STRUCT_OPS_SLEEPABLE(_name, ...)				\
 	SEC("struct_ops/sleepable/" #_name) BPF_PROG(_name, ##__VA_ARGS__)
 
+/*
+ * libbpf 1.1 reads the kernel's BTF, without which it starts no scheduler, only if some
+ * program refers to a field of the kernel's. This one does, and is never loaded: "?".
+ */
+SEC("?tracepoint") int needs_btf(struct task_struct *p)
+{
+	return p->pid;
+}
+
 /* For all fair threads, or (partial) those alone that chose SCHED_EXT: load.c chooses. */
 #define SCX_OPS_DEFINE(...)						\
 	SEC(".struct_ops") struct sched_ext_ops full = { __VA_ARGS__ };	\

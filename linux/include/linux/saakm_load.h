@@ -21,8 +21,8 @@ int saakm_add_policy_of(struct saakm_policy *policy, unsigned int edition);
  * Return: 0; -EINVAL for attributes and handlers that contradict each other, a name
  * that will not do, or memory that will not last (stack, __init), -EEXIST for a name
  * in use or a policy that is loaded already, -ENOSPC with 64 policies loaded, -EBUSY
- * when the deadline server finds no bandwidth, -E2BIG for more data per thread than
- * two pages or per core than 32 KiB, -EPROTO for a module of another edition,
+ * when the deadline server finds no bandwidth, -E2BIG for more data per thread or
+ * process than two pages or per core than 32 KiB, -EPROTO for a module of another edition,
  * -ESRCH if there is no policy to replace, -ECANCELED if it ejected itself,
  * -EDEADLK from a handler, -ENOMEM, or what @init or @migrate_from returned (for
  * a positive number -EINVAL). The sentence is in

@@ -130,6 +130,8 @@ static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
 {
 	struct rb_node *rb;
 
+	if (rq->type & SAAKM_RQ_SHARED)
+		return NULL;
 	if (rq->type <= SAAKM_RQ_LIST)
 		return list_is_last(&task->saakm.node.list, &rq->head) ? NULL :
 			list_next_entry(task, saakm.node.list);
@@ -221,7 +223,8 @@ int saakm_to_head(struct task_struct *task);
  *
  * It takes the first that may run here, of 32 that it looks at, else one that is on this
  * core already, and puts it into core->rq. If that is on another core, the runqueue
- * lock is dropped meanwhile, and @moved is called. Its wait goes on.
+ * lock is dropped meanwhile, and @moved is called: core->curr, and all else that was read
+ * before, may be another. Its wait goes on.
  *
  * Context: @refill only; elsewhere it is refused and reported.
  * Return: the thread; or NULL if there is none, or it was refused.
@@ -232,7 +235,7 @@ struct task_struct *saakm_take(struct core_event *core, struct saakm_rq *from);
  * saakm_take_shared() - what the class does without a @refill
  * @core: argument of @refill
  *
- * saakm_take() from core->shared, if its first would be elected: the running thread does
+ * saakm_take() from core->shared of a thread that would be elected: the running one does
  * not go on or, without @schedule of its own and by key, goes after it.
  *
  * Context: @refill only; elsewhere it is refused and reported.

@@ -74,6 +74,15 @@ static bool saakm_may_run_on(struct task_struct *p, int cpu)
 	       !is_migration_disabled(p);
 }
 
+/* After handlers that were called in the middle of another one. */
+static void saakm_return_to(const struct saakm_context *outer)
+{
+	bool slept = raw_cpu_read(saakm_context.slept);
+
+	*raw_cpu_ptr(&saakm_context) = *outer;
+	__this_cpu_write(saakm_context.slept, slept | outer->slept);
+}
+
 /* Both locks are held, @p is READY on @src. */
 static void saakm_move_locked(struct rq *src, struct rq *dst,
 			      struct task_struct *p, struct saakm_rq *to)
@@ -95,8 +104,7 @@ static void saakm_move_locked(struct rq *src, struct rq *dst,
 	activate_task(dst, p, ENQUEUE_NOCLOCK);
 	p->saakm.move_to = NULL;
 	wakeup_preempt(dst, p, 0);
-	outer.slept |= raw_cpu_read(saakm_context.slept);
-	*raw_cpu_ptr(&saakm_context) = outer;
+	saakm_return_to(&outer);
 }
 
 /* With @try, only if nobody else has the lock of @src. */
@@ -158,9 +166,12 @@ static int saakm_move_if_ready(struct rq *src, struct rq *dst, struct task_struc
 			return -EPERM;
 		saakm_move_locked(src, dst, p, to);
 	} else if (!saakm_taken_over(p)) {
+		struct saakm_context outer = *raw_cpu_ptr(&saakm_context);
+
 		saakm_rq_unlink(p);
 		saakm_rq_link(to, p);
 		wakeup_preempt(dst, p, 0);
+		saakm_return_to(&outer);
 	}
 	return 0;
 }
@@ -305,6 +316,9 @@ static const char *saakm_cannot_switch(const struct task_struct *p, const struct
 		return "the event is about another CPU";
 	if (p->saakm.state != SAAKM_READY || !p->saakm.rq)
 		return "the thread is not READY in a queue";
+	/* The class has taken it over: it stays there. */
+	if (to && saakm_taken_over(p) && to == p->saakm.rq)
+		return NULL;
 	if (!to || !saakm_serves(to, task_cpu(p)) || to->owner != p->saakm.policy)
 		return "the queue is not of this CPU and policy";
 	return NULL;
@@ -362,6 +376,18 @@ EXPORT_SYMBOL_NS_GPL(saakm_to_head, SAAKM);
 
 /* Newly idle */
 
+/*
+ * The lock was dropped. sched_ext has balanced before, and finds threads in queues of its
+ * scheduler's own only by that. Who came meanwhile asked for a reschedule that ends with this.
+ */
+static void saakm_balance_ext(struct rq *rq, struct rq_flags *rf)
+{
+#ifdef CONFIG_SCHED_CLASS_EXT
+	if (scx_enabled())
+		ext_sched_class.balance(rq, saakm_rq_curr(rq), rf);
+#endif
+}
+
 bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 {
 	unsigned int nr_running = rq->nr_running;
@@ -387,14 +413,7 @@ bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf)
 	raw_spin_rq_lock(rq);
 	smp_mb__after_spinlock();	/* saakm_kick() */
 	rq_repin_lock(rq, rf);
-#ifdef CONFIG_SCHED_CLASS_EXT
-	/*
-	 * sched_ext has balanced before, and finds threads in queues of its scheduler's
-	 * own only by that. Who came meanwhile asked for a reschedule that ends with this.
-	 */
-	if (scx_enabled())
-		ext_sched_class.balance(rq, saakm_rq_curr(rq), rf);
-#endif
+	saakm_balance_ext(rq, rf);
 	/* For fair the CPU does not idle, from where it began to look. */
 	if (!saakm_nothing_to_run(rq))
 		rq->idle_stamp = 0;

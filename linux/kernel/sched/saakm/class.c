@@ -223,6 +223,8 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 	default:	/* it was taken out for a change of parameters */
 		if (st->rq && st->rq->key)
 			saakm_rq_resort(p);
+		if (st->rq)
+			saakm_shared_recall(rq, p);
 		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
 	}
 	if (READ_ONCE(st->in_kernel) == SAAKM_PREEMPTED && st->state == SAAKM_READY)
@@ -653,6 +655,8 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 	if (!READ_ONCE(saakm_watching_idle))
 		return;
 	saakm_note_idle(cpu_of(rq), false);
+	if (static_branch_unlikely(&saakm_refilling))
+		saakm_shared_leave_idle(rq);
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle, policy->ops->exit_idle);
 }

@@ -58,13 +58,6 @@ DECLARE_STATIC_KEY_FALSE(__saakm_enabled);
 /* On while a policy with a shared queue, or a handler `refill`, has threads. */
 DECLARE_STATIC_KEY_FALSE(saakm_refilling);
 
-/* Before each election. The lock of @rq may be dropped meanwhile. */
-static inline void saakm_refill(struct rq *rq, struct rq_flags *rf)
-{
-	if (static_branch_unlikely(&saakm_refilling))
-		__saakm_refill(rq, rf);
-}
-
 /*
  * Only our threads are runnable here and the previous one is not above us: no
  * need to ask the other classes.
@@ -103,6 +96,16 @@ static inline bool saakm_nothing_above(struct rq *rq)
 	return !others ||
 	       others == rq->cfs.h_nr_delayed + !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
 			 !RB_EMPTY_NODE(&rq->saakm.server.rb_node);
+}
+
+/*
+ * Before each election. The lock of @rq may be dropped meanwhile. Behind a class above a
+ * thread would be out of reach for the cores that share its queue.
+ */
+static inline void saakm_refill(struct rq *rq, struct rq_flags *rf)
+{
+	if (static_branch_unlikely(&saakm_refilling) && saakm_nothing_above(rq))
+		__saakm_refill(rq, rf);
 }
 
 static inline bool saakm_nothing_to_run(struct rq *rq)

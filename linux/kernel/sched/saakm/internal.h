@@ -69,7 +69,6 @@ struct saakm_core {
 	unsigned long		next_balance;
 	u64			idle_since_ns;	/* floor: when it last had the CPU */
 	u64			held;		/* watchdog: samples, latest in bit 0 */
-	u64			refilled_ns;	/* rq->clock of the last time */
 };
 
 /* Order: events of threads, then of cores, then of policies. */
@@ -262,6 +261,8 @@ void saakm_shared_unlink(struct saakm_rq *srq, struct task_struct *p);
 void saakm_shared_to_head(struct saakm_rq *srq, struct task_struct *p);
 bool saakm_shared_key(struct saakm_rq *srq, u64 *key);
 struct task_struct *saakm_not_refilled(struct rq *rq);
+void saakm_shared_leave_idle(struct rq *rq);
+void saakm_shared_recall(struct rq *rq, struct task_struct *p);
 
 static inline struct saakm_shared *saakm_shared_of(const struct saakm_rq *srq)
 {

@@ -302,9 +302,11 @@ static int saakm_publish(struct saakm_policy *policy, struct saakm_policy *old)
 
 static int saakm_load(struct saakm_policy *policy, struct saakm_policy *old)
 {
+	unsigned int topology;
 	int ret;
 
 	saakm_topology_get();
+	topology = READ_ONCE(saakm_topologies);
 	ret = saakm_setup(policy);
 	if (ret) {
 		saakm_topology_put();
@@ -329,6 +331,7 @@ static int saakm_load(struct saakm_policy *policy, struct saakm_policy *old)
 	}
 	if (saakm_wants_cores(&policy->own->routines))
 		saakm_use(policy);
+	saakm_topology_loaded(topology);
 	return 0;
 }
 

@@ -32,6 +32,10 @@ struct saakm_cpu {
 	/* Mask of the policy that is asked first, until when: see floor.c. */
 	u64			owed;
 	u64			owed_until_ns;
+	/* Masks of the policies that were asked to refill, and when. */
+	u64			refilled;
+	u64			refilled_ns;
+	bool			unlocked;	/* meanwhile the lock was dropped */
 	/* All runnable threads, in order of arrival. */
 	struct list_head	threads;
 	/* Those of them that were preempted in the kernel and wait: see floor.c. */

@@ -32,7 +32,8 @@ int saakm_runqueue_init(struct saakm_rq *srq, int cpu, enum saakm_rq_type type,
 	struct saakm_policy *owner = saakm_calling() ?: saakm_being_loaded();
 
 	/* core->rq is set up already, and the class goes by what it was at load. */
-	if (owner && (unsigned int)cpu < nr_cpu_ids && srq == &saakm_core(owner, cpu)->event.rq)
+	if (owner && (unsigned int)cpu < nr_cpu_ids &&
+	    (srq == &saakm_core(owner, cpu)->event.rq || srq == saakm_core(owner, cpu)->shared))
 		return -EINVAL;
 	return __saakm_runqueue_init(srq, owner, cpu, type, key);
 }

@@ -41,6 +41,9 @@ EXPORT_SYMBOL_NS_GPL(saakm_slice_left_ns, SAAKM);
 
 void saakm_notifier_work(struct irq_work *work)
 {
+	/* A handler has enabled interrupts, with the lock held. */
+	if (saakm_ticks_in_handler())
+		return;
 	wake_up_all(&container_of(work, struct saakm_notifier, work)->wait);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_notifier_work, SAAKM);

@@ -5,8 +5,9 @@
  * queue, inside of those, is for the order. A CPU that elects takes the first over before
  * it does, into its own core->rq, where it may drop the lock of its runqueue.
  *
- * A thread that comes may find no idle CPU, and a CPU that begins to idle no thread. Each
- * says first what it does, and looks then: so one of the two sees the other.
+ * A thread that comes looks for an idle CPU; a CPU that begins to idle looks for a thread,
+ * and so does one that ends to, for others: it may have been counted on. Each says first
+ * what it does, and looks then: so one of the two sees the other.
  */
 
 DEFINE_STATIC_KEY_FALSE(saakm_refilling);
@@ -114,13 +115,27 @@ static void saakm_call_for_rest(struct saakm_shared *shared, int taker)
 		p = saakm_shared_next(&shared->rq, p);
 }
 
+/* Whom a core would elect: one whose key goes before that of the running thread, if at all. */
+struct saakm_wish {
+	bool	by_key;
+	bool	ties;		/* who goes beside it is welcome, too */
+	u64	key;
+};
+
+static bool saakm_wished(const struct saakm_wish *wish, const struct task_struct *p)
+{
+	return !wish->by_key || saakm_before(p->saakm.key, wish->key) ||
+	       (wish->ties && p->saakm.key == wish->key);
+}
+
 /*
  * The first that may run on the CPU of @rq, where it is to be moved to @to. One that is on
  * this CPU already has been, when this returns. Others are to be asked for again, under
  * the locks: @src.
  */
 static struct task_struct *saakm_shared_look(struct rq *rq, struct saakm_rq *from,
-					     struct saakm_rq *to, struct rq **src)
+					     struct saakm_rq *to, const struct saakm_wish *wish,
+					     struct rq **src)
 {
 	struct saakm_shared *shared = saakm_shared_of(from);
 	unsigned int looks = SAAKM_STEAL_LOOKS;
@@ -128,12 +143,12 @@ static struct task_struct *saakm_shared_look(struct rq *rq, struct saakm_rq *fro
 
 	scoped_guard(raw_spinlock, &shared->lock) {
 		p = saakm_shared_first(from);
-		while (p && !saakm_may_run_on(p, cpu_of(rq)))
+		while (p && saakm_wished(wish, p) && !saakm_may_run_on(p, cpu_of(rq)))
 			p = --looks ? saakm_shared_next(from, p) : NULL;
 		if (!p)
 			return NULL;
 		*src = task_rq(p);
-		if (*src != rq)
+		if (*src != rq || !saakm_wished(wish, p))
 			return p;
 		saakm_shared_drop(from, p);
 	}
@@ -143,12 +158,12 @@ static struct task_struct *saakm_shared_look(struct rq *rq, struct saakm_rq *fro
 
 /* Those that are first may not run here, all of them: one that is here already. */
 static struct task_struct *saakm_shared_local(struct rq *rq, struct saakm_rq *from,
-					      struct saakm_rq *to)
+					      struct saakm_rq *to, const struct saakm_wish *wish)
 {
 	struct task_struct *p;
 
 	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
-		if (p->saakm.rq != from)
+		if (p->saakm.rq != from || !saakm_wished(wish, p))
 			continue;
 		saakm_rq_unlink(p);
 		saakm_rq_link(to, p);
@@ -157,115 +172,124 @@ static struct task_struct *saakm_shared_local(struct rq *rq, struct saakm_rq *fr
 	return NULL;
 }
 
-/* Both locks are held: is @p still where it was? */
-static bool saakm_still_waits(struct task_struct *p, struct rq *src, struct saakm_rq *from,
-			      int cpu)
+/* Both locks are held: is @p still where it was, and shall it come? */
+static bool saakm_still_wished(struct rq *rq, struct task_struct *p, struct rq *src,
+			       struct saakm_rq *from, const struct saakm_wish *wish)
 {
 	return task_rq(p) == src && p->saakm.rq == from && p->saakm.on_rq &&
-	       p->saakm.state == SAAKM_READY && saakm_may_run_on(p, cpu);
+	       p->saakm.state == SAAKM_READY && saakm_may_run_on(p, cpu_of(rq)) &&
+	       saakm_wished(wish, p) && saakm_nothing_above(rq);
 }
 
 #define SAAKM_TAKE_TRIES	4	/* others may be faster */
 
 /* The lock of @rq may be dropped meanwhile. Interrupts are off: threads last, as under RCU. */
 static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
-					  struct saakm_rq *to)
+					  struct saakm_rq *to, const struct saakm_wish *wish)
 {
 	int tries = SAAKM_TAKE_TRIES;
 	struct task_struct *p;
 	struct rq *src;
-	bool waits;
+	bool comes;
 
 	while (tries--) {
 		if (!READ_ONCE(from->nr_tasks))
 			return NULL;
-		p = saakm_shared_look(rq, from, to, &src);
+		p = saakm_shared_look(rq, from, to, wish, &src);
 		if (!p)
 			break;
+		if (!saakm_wished(wish, p))
+			return NULL;
 		if (src == rq)
 			return p;
 		double_lock_balance(rq, src);
+		rq->saakm.unlocked = true;
 		update_rq_clock(rq);
 		update_rq_clock(src);
-		waits = saakm_still_waits(p, src, from, cpu_of(rq));
-		if (waits)
+		comes = saakm_still_wished(rq, p, src, from, wish);
+		if (comes)
 			saakm_move_locked(src, rq, p, to);
 		double_unlock_balance(rq, src);
-		if (waits)
+		if (comes)
 			return p;
 	}
-	return saakm_shared_local(rq, from, to);
+	return saakm_shared_local(rq, from, to, wish);
 }
 
-static struct task_struct *saakm_take_first(struct rq *rq, struct saakm_rq *from,
-					    struct saakm_rq *to)
+/* The thread of the policy that has the CPU, or NULL. It may leave while there is no lock. */
+static struct task_struct *saakm_core_curr(struct rq *rq, const struct saakm_core *core)
 {
-	struct task_struct *p = saakm_try_take(rq, from, to);
+	struct task_struct *curr = saakm_rq_curr(rq);
+
+	return curr->saakm.on_rq && curr->saakm.policy == core->policy ? curr : NULL;
+}
+
+static struct task_struct *saakm_take_first(struct rq *rq, struct saakm_core *core,
+					    struct saakm_rq *from, const struct saakm_wish *wish)
+{
+	struct task_struct *p = saakm_try_take(rq, from, &core->event.rq, wish);
 
 	if (p)
 		saakm_call_for_rest(saakm_shared_of(from), cpu_of(rq));
+	core->event.curr = saakm_core_curr(rq, core);
 	return p;
 }
 
 /* Refilling, before a core elects */
 
-/* Would the first of core->shared be elected, if it waited in core->rq? */
-static bool saakm_shared_goes_first(struct saakm_core *core, struct task_struct *curr)
+/* Would any of core->shared be elected, if it waited in core->rq? */
+static bool saakm_make_wish(struct saakm_wish *wish, struct saakm_core *core,
+			    const struct task_struct *curr)
 {
 	const struct saakm_own *own = core->policy->own;
-	u64 key;
+	bool keeps = curr && saakm_keeps(curr);
 
-	if (!curr)
-		return true;
-	if (!own->key || own->routines.schedule)
-		return !saakm_keeps(curr);
+	*wish = (struct saakm_wish) {};
+	if (!curr || !own->key || own->routines.schedule)
+		return !keeps;
 	if (curr->saakm.event.flags & SAAKM_EV_YIELD && own->yield_to_any)
 		return true;
-	if (!saakm_shared_key(core->shared, &key))
-		return false;
-	key -= saakm_ask_key(own->key, curr);
-	return (s64)key < 0 || (!key && !saakm_keeps(curr));
+	wish->by_key = true;
+	wish->ties = !keeps;
+	wish->key = saakm_ask_key(own->key, curr);
+	return true;
 }
 
 /* What is done without a handler. */
-static struct task_struct *saakm_refill_shared(struct rq *rq, struct saakm_core *core,
-					       struct task_struct *curr)
+static struct task_struct *saakm_refill_shared(struct rq *rq, struct saakm_core *core)
 {
+	struct saakm_wish wish;
+
 	if (!core->shared || !READ_ONCE(core->shared->nr_tasks) ||
-	    !saakm_shared_goes_first(core, curr))
+	    !saakm_make_wish(&wish, core, saakm_core_curr(rq, core)))
 		return NULL;
-	return saakm_take_first(rq, core->shared, &core->event.rq);
+	return saakm_take_first(rq, core, core->shared, &wish);
 }
 
 static void saakm_refill_core(struct rq *rq, struct saakm_core *core)
 {
-	struct task_struct *curr = saakm_rq_curr(rq);
 	struct saakm_policy *policy = core->policy;
 
 	/* Ejected, or being removed: the class elects them where they are. */
 	if (READ_ONCE(policy->ops) != &policy->own->routines || core->event.rq.nr_tasks)
 		return;
-	if (!curr->saakm.on_rq || curr->saakm.policy != policy)
-		curr = NULL;
 	if (policy->own->routines.refill) {
-		core->event.curr = curr;
+		core->event.curr = saakm_core_curr(rq, core);
 		saakm_core_event(policy, core->cpu, SAAKM_H_refill,
 				 policy->own->routines.refill);
-		core->event.curr = NULL;
 	} else {
-		saakm_refill_shared(rq, core, curr);
+		saakm_refill_shared(rq, core);
 	}
-	core->refilled_ns = rq->clock;
+	core->event.curr = NULL;
+	rq->saakm.refilled |= policy->own->mask;
 }
 
 /* For the policies down to the first that has threads here; if one is owed the CPU, for it. */
-void __saakm_refill(struct rq *rq, struct rq_flags *rf)
+static void saakm_refill_policies(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
-	if (!cpu_active(cpu_of(rq)))
-		return;
-	rq_unpin_lock(rq, rf);
+	rq->saakm.unlocked = false;
 	for_each_saakm_policy(policy) {
 		if (rq->saakm.owed && policy->own->mask != rq->saakm.owed)
 			continue;
@@ -274,7 +298,25 @@ void __saakm_refill(struct rq *rq, struct rq_flags *rf)
 		if (rq->saakm.active & policy->own->mask)
 			break;
 	}
+}
+
+void __saakm_refill(struct rq *rq, struct rq_flags *rf)
+{
+	bool unlocked;
+
+	if (!cpu_active(cpu_of(rq)))
+		return;
+	rq_unpin_lock(rq, rf);
+	rq->saakm.refilled = 0;
+	saakm_refill_policies(rq);
+	unlocked = rq->saakm.unlocked;
+	/* Threads of a policy that goes first may have come meanwhile. */
+	if (unlocked)
+		saakm_refill_policies(rq);
+	rq->saakm.refilled_ns = rq->clock;
 	rq_repin_lock(rq, rf);
+	if (unlocked)
+		saakm_balance_ext(rq, rf);
 }
 
 /*
@@ -283,14 +325,36 @@ void __saakm_refill(struct rq *rq, struct rq_flags *rf)
  */
 struct task_struct *saakm_not_refilled(struct rq *rq)
 {
+	u64 refilled = rq->saakm.refilled_ns == rq->clock ? rq->saakm.refilled : 0;
 	struct task_struct *p;
 
 	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
 		if (p->saakm.rq && p->saakm.rq->type & SAAKM_RQ_SHARED &&
-		    saakm_core(p->saakm.policy, cpu_of(rq))->refilled_ns != rq->clock)
+		    !(refilled & p->saakm.policy->own->mask))
 			return p;
 	}
 	return NULL;
+}
+
+/* This CPU has been counted as idle, and may run something else than a thread from there. */
+void saakm_shared_leave_idle(struct rq *rq)
+{
+	struct saakm_policy *policy;
+	struct saakm_core *core;
+
+	smp_mb();	/* saakm_shared_link() */
+	for_each_saakm_policy(policy) {
+		core = saakm_core(policy, cpu_of(rq));
+		if (saakm_shared_waits(core))
+			saakm_call_for_rest(saakm_shared_of(core->shared), cpu_of(rq));
+	}
+}
+
+/* A thread that waits may use other CPUs now. */
+void saakm_shared_recall(struct rq *rq, struct task_struct *p)
+{
+	if (p->saakm.rq->type & SAAKM_RQ_SHARED && !is_idle_task(saakm_rq_curr(rq)))
+		saakm_call_idle(saakm_shared_of(p->saakm.rq), p, -1);
 }
 
 /* What handlers call */
@@ -317,10 +381,11 @@ static bool saakm_may_take(const char *what, const struct saakm_core *core,
 struct task_struct *saakm_take(struct core_event *event, struct saakm_rq *from)
 {
 	struct saakm_core *core = container_of(event, struct saakm_core, event);
+	const struct saakm_wish whoever = {};
 
 	if (!saakm_may_take(__func__, core, from))
 		return NULL;
-	return saakm_take_first(cpu_rq(core->cpu), from, &event->rq);
+	return saakm_take_first(cpu_rq(core->cpu), core, from, &whoever);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_take, SAAKM);
 
@@ -330,7 +395,7 @@ struct task_struct *saakm_take_shared(struct core_event *event)
 
 	if (!core->shared || !saakm_may_take(__func__, core, core->shared))
 		return NULL;
-	return saakm_refill_shared(cpu_rq(core->cpu), core, event->curr);
+	return saakm_refill_shared(cpu_rq(core->cpu), core);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_take_shared, SAAKM);
 

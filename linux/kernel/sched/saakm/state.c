@@ -98,7 +98,7 @@ static bool saakm_may_share(const struct task_struct *p, enum saakm_state next, 
 	const struct saakm_policy *policy = p->saakm.policy;
 
 	return next == SAAKM_READY && srq && srq->type & SAAKM_RQ_SHARED && policy &&
-	       srq->owner == policy && saakm_serves(srq, cpu) &&
+	       srq->owner == policy && cpu == task_cpu(p) && saakm_serves(srq, cpu) &&
 	       saakm_change_ok(p, next, cpu, &saakm_core(policy, cpu)->event.rq);
 }
 

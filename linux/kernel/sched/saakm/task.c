@@ -95,6 +95,13 @@ static void saakm_list_member(struct task_struct *p)
 	saakm_join_process(p);
 }
 
+/* Others see @p before its fork is over: now it belongs to a process. */
+static void saakm_list_child(struct task_struct *p)
+{
+	if (p->saakm.forking && p->saakm.policy && list_empty(&p->saakm.policy_node))
+		saakm_list_member(p);
+}
+
 /*
  * @p leaves its policy, whatever its state. It must not be enqueued in our
  * class. The caller frees what is returned, without the runqueue lock.
@@ -300,6 +307,7 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	st->by_cgroup = s->by_cgroup;
 	st->home = s->home >= 0 ? s->home : home;
 	st->param = s->param;
+	saakm_list_child(p);
 	ops = READ_ONCE(target->ops);
 	if (ops->setparam_attr)
 		saakm_setparam(s, p, ops, attr);
@@ -329,6 +337,7 @@ void saakm_getattr(struct task_struct *p, struct sched_attr *attr)
 	if (!policy)
 		return;
 	update_rq_clock(guard.rq);
+	saakm_list_child(p);
 	attr->sched_saakm_policy = policy->own->id;
 	attr->sched_saakm_param = p->saakm.param;
 	ops = READ_ONCE(policy->ops);
@@ -358,7 +367,7 @@ int saakm_fork(struct task_struct *p)
 	int ret;
 
 	/* The parent has never been in a policy, so all of it is zero. It may be joining. */
-	if (likely(!st->id && !saakm_sched_policy(p->policy)))
+	if (likely(!st->id && !st->process && !saakm_sched_policy(p->policy)))
 		return 0;
 	memset(st, 0, sizeof(*st));
 	if (!saakm_sched_policy(p->policy))
@@ -406,9 +415,8 @@ void saakm_post_fork(struct task_struct *p)
 	if (!p->saakm.forking)
 		return;
 	scoped_guard(task_rq_lock, p) {
+		saakm_list_child(p);
 		p->saakm.forking = false;
-		if (p->saakm.policy && list_empty(&p->saakm.policy_node))
-			saakm_list_member(p);
 	}
 	percpu_up_read(&saakm_fork_rwsem);
 }

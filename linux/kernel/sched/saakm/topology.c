@@ -89,12 +89,22 @@ static void saakm_tell_topology(struct work_struct *work)
 
 static DECLARE_WORK(saakm_topology_work, saakm_tell_topology);
 
+/* How often they have been. A policy that is being loaded may have missed one. */
+static unsigned int saakm_topologies;
+
+static void saakm_topology_loaded(unsigned int seen)
+{
+	if (READ_ONCE(saakm_topologies) != seen)
+		schedule_work(&saakm_topology_work);
+}
+
 /* The scheduling domains have been rebuilt. Called under sched_domains_mutex. */
 void saakm_update_topology(void)
 {
 	if (!saakm_topology_users)
 		return;
 	saakm_set_levels(true);
+	WRITE_ONCE(saakm_topologies, saakm_topologies + 1);
 	schedule_work(&saakm_topology_work);
 }
 
