@@ -61,6 +61,7 @@ static long long one_round(struct subject *other, unsigned int limit_ms)
 int main(int argc, char **argv)
 {
 	struct subject first, other;
+	uint64_t seen;
 
 	if (argc != 6)
 		die("usage: %s POLICY_ID PARAM OTHER_PARAM ROUNDS LIMIT_MS", argv[0]);
@@ -73,7 +74,9 @@ int main(int argc, char **argv)
 	AWAIT(in_state(other.tid, "BLOCKED"));
 	subject_start(&first, keeps_the_cpu, CPU);
 	for (int left = atoi(argv[4]); left; left--) {
-		AWAIT(in_state(first.tid, "RUNNING"));
+		/* It has seen that it shall not pause any more. */
+		seen = first.progress;
+		AWAIT(first.progress > seen + 1 && in_state(first.tid, "RUNNING"));
 		printf("%lld\n", one_round(&other, atoi(argv[5])));
 	}
 	first.stop = other.stop = 1;

@@ -11,11 +11,30 @@
 
 /* The class's own handlers, for policies that have lost theirs. */
 
+/*
+ * Those that wait in the policy's queues go before whoever comes now, or comes again: what
+ * is in the class's own queue is elected before all else, and one of them may be in a fork
+ * that the eviction waits for.
+ */
+static void saakm_adopt(struct rq *rq, struct saakm_policy *policy)
+{
+	struct task_struct *p;
+
+	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
+		if (p->saakm.policy != policy || p->saakm.state != SAAKM_READY ||
+		    !p->saakm.rq || p->saakm.rq == &rq->saakm.orphans)
+			continue;
+		saakm_rq_unlink(p);
+		saakm_link_orphan(rq, p);
+	}
+}
+
 static void saakm_fallback_place(struct process_event *event, struct core_event *core)
 {
 	struct task_struct *p = saakm_task_of(event);
 	struct rq *rq = task_rq(p);
 
+	saakm_adopt(rq, p->saakm.policy);
 	saakm_set_state(rq, p, SAAKM_READY);
 	saakm_link_orphan(rq, p);
 }
