@@ -7,7 +7,18 @@ from saakm.base.errors import SaakmError
 
 from .support import last_error, load_policy, policies, run_ok, until
 
-COUNTS = ("blocks", "placed", "left", "execs", "dirty", "foreign", "missing", "changed", "empty", "most")
+COUNTS = (
+    "blocks",
+    "placed",
+    "left",
+    "execs",
+    "dirty",
+    "foreign",
+    "missing",
+    "changed",
+    "empty",
+    "most",
+)
 
 
 def _counts(guest, module: str = "processes") -> dict[str, int]:

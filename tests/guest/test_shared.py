@@ -314,7 +314,9 @@ def test_who_wakes_preempts_by_order(guest, program, type_):
 def test_a_refill_is_told_who_runs(guest, program):
     """Threads that go on, block, yield and are preempted: core->curr is right in all calls."""
     id_ = load_policy(guest, "sharer", "refill=own", "slice_us=2000")
-    run_ok(guest, f"{program('trigger_life')} storm {id_} && {program('victims')} {id_}", timeout=60)
+    run_ok(
+        guest, f"{program('trigger_life')} storm {id_} && {program('victims')} {id_}", timeout=60
+    )
     checked(guest)
     assert read(guest, "currs")[0] > 20 and read(guest, "no_currs")[0] > 20
 

@@ -7,6 +7,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.builder.policies import is_policy
+from saakm.lab.lines_of_code import lines_of_code
 
 WHERE = paths.REPO / "docs/examples"
 EXAMPLES = sorted(path.parent for path in WHERE.glob("*/Kbuild"))
@@ -29,6 +30,11 @@ def test_each_skeleton_is_a_policy_and_is_in_the_table(skeleton):
     assert is_policy(skeleton)
     name = skeleton.name
     assert f"\n| [{name}]({name}/{name}.c)" in (WHERE / "skeletons/README.md").read_text()
+
+
+@pytest.mark.parametrize("skeleton", SKELETONS, ids=lambda path: path.name)
+def test_each_skeleton_is_short(skeleton):
+    assert 30 <= lines_of_code(skeleton / f"{skeleton.name}.c") <= 80
 
 
 def test_events_answers_each():

@@ -65,7 +65,7 @@ struct task_struct *saakm_running_on(const struct saakm_policy *policy, int cpu)
 
 /**
  * saakm_slice_left_ns() - what is left of a running thread's slice
- * @task: a thread of the policy
+ * @task: a thread of the policy, or NULL: as one without a slice
  *
  * Context: any with preemption off. Exact in [R] events of its core, but for time since
  * the runqueue's clock was read; elsewhere a hint.
@@ -134,14 +134,15 @@ static inline void saakm_notifier_init(struct saakm_notifier *notifier)
  * saakm_notify() - whoever waits looks again
  * @notifier: an initialised notifier
  *
- * What it shall see has been written before. Of several calls one may serve all. It
+ * What it shall see has been written before. Without saakm_notifier_init() nobody is told. Of several calls one may serve all. It
  * comes as soon as interrupts are enabled, on this CPU.
  *
  * Context: any.
  */
 static inline void saakm_notify(struct saakm_notifier *notifier)
 {
-	irq_work_queue(&notifier->work);
+	if (!WARN_ON_ONCE(!notifier->work.func))
+		irq_work_queue(&notifier->work);
 }
 
 /**

@@ -221,8 +221,8 @@ int saakm_to_head(struct task_struct *task);
  * @core: argument of @refill
  * @from: a queue that cores share, of this policy; this one need not be among them
  *
- * It takes the first that may run here, of 32 that it looks at, else one that is on this
- * core already, and puts it into core->rq. If that is on another core, the runqueue
+ * It takes the first that may run here, of 32 that it looks at (1024, if the core would
+ * idle), else one that is on this core already, and puts it into core->rq. If that is on another core, the runqueue
  * lock is dropped meanwhile, and @moved is called: core->curr, and all else that was read
  * before, may be another. Its wait goes on.
  *

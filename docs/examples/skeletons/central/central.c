@@ -10,7 +10,7 @@
 #include <linux/kthread.h>
 #include <linux/saakm.h>
 
-#define SLICE_US	10
+#define SLICE_US	10U
 
 static DEFINE_PER_CPU(struct saakm_rq, central_waiting);
 static struct saakm_notifier notifier;
@@ -67,11 +67,16 @@ static bool central_round(struct saakm_policy *policy)
 	return left;
 }
 
-static int central_dispatch(void *policy)
+/* While some wait, once in a slice: it runs on a core that may have threads as well. */
+static int central_dispatch(void *data)
 {
+	struct saakm_policy *policy = data;
+	unsigned int pause_us;
+
 	while (!kthread_should_stop()) {
 		wait_event_idle(notifier.wait, central_round(policy) || kthread_should_stop());
-		usleep_range_state(SLICE_US, 2 * SLICE_US, TASK_IDLE);
+		pause_us = clamp(READ_ONCE(policy->slice_us), SLICE_US, 1000U);
+		usleep_range_state(pause_us, 2 * pause_us, TASK_IDLE);
 	}
 	return 0;
 }

@@ -6,7 +6,7 @@
  */
 #include <linux/saakm.h>
 
-#define SLICE_US	3000	/* of a thread without a parameter */
+#define SLICE_US	3000U	/* of a thread without a parameter */
 
 struct eligible_core {
 	s64	average_vt, rest, load;	/* of the runtimes, by weight; sum of weights */
@@ -45,7 +45,7 @@ static void eligible_place(struct process_event *event, struct core_event *core)
 	struct eligible_core *c = core->data;
 
 	eligible_set(c, t, c->average_vt - t->lag_vt, saakm_task_weight(event->task));
-	t->slice_ns = (saakm_task_param(event->task) ?: SLICE_US) * NSEC_PER_USEC;
+	t->slice_ns = min(saakm_task_param(event->task) ?: SLICE_US, 100000U) * NSEC_PER_USEC;
 	t->deadline_vt = t->runtime_vt + t->slice_ns * 1024 / t->weight;
 	saakm_set_slice(event->task, t->slice_ns);
 }
@@ -95,7 +95,7 @@ static struct task_struct *eligible_schedule(struct core_event *core)
 	if (curr && (!next || (!saakm_before(average_vt, eligible_runtime(curr)) &&
 			       !saakm_before(eligible_deadline(next), eligible_deadline(curr)))))
 		return curr;
-	/* Of those that wait, some were sorted in with the average of that time. */
+	/* If nobody who waits is eligible, who runs is; without one, nobody shall wait in vain. */
 	return next ?: core->curr ?: saakm_rq_first(&core->rq);
 }
 

@@ -340,7 +340,8 @@ static bool saakm_in_handler(const char *what)
 {
 	struct saakm_policy *policy = saakm_being_loaded();
 
-	if (!policy && !raw_cpu_read(saakm_context.busy) && !preempt_count())
+	if (!policy && !raw_cpu_read(saakm_context.busy) && !preempt_count() &&
+	    !saakm_tells_topology())
 		return false;
 	saakm_violation(SAAKM_EXIT_SLEEP, policy, NULL, "%s called from a handler", what);
 	return true;

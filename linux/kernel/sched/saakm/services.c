@@ -18,19 +18,24 @@ EXPORT_SYMBOL_NS_GPL(saakm_cpu_idle, SAAKM);
 
 struct task_struct *saakm_running_on(const struct saakm_policy *policy, int cpu)
 {
-	struct task_struct *curr = rcu_dereference_sched(cpu_rq(cpu)->curr);
+	struct task_struct *curr;
 
+	if ((unsigned int)cpu >= nr_cpu_ids)
+		return NULL;
+	curr = rcu_dereference_sched(cpu_rq(cpu)->curr);
 	return task_on_saakm(curr) && READ_ONCE(curr->saakm.policy) == policy ? curr : NULL;
 }
 EXPORT_SYMBOL_NS_GPL(saakm_running_on, SAAKM);
 
 u64 saakm_slice_left_ns(const struct task_struct *p)
 {
-	struct rq *rq = task_rq(p);
-	u64 end_ns = READ_ONCE(p->saakm.slice_end_ns), used_ns = READ_ONCE(p->se.sum_exec_runtime);
+	u64 end_ns = p ? READ_ONCE(p->saakm.slice_end_ns) : 0, used_ns;
+	struct rq *rq;
 
 	if (!end_ns)
 		return U64_MAX;
+	rq = task_rq(p);
+	used_ns = READ_ONCE(p->se.sum_exec_runtime);
 	/* Elsewhere it has been charged at its last tick, or event. */
 	if (rcu_access_pointer(rq->curr) == p)
 		used_ns += max_t(s64, READ_ONCE(rq->clock_task) - READ_ONCE(p->se.exec_start), 0) +

@@ -12,6 +12,9 @@
 
 DEFINE_STATIC_KEY_FALSE(saakm_refilling);
 
+/* Threads that a CPU looks at which would idle. Others have less time: SAAKM_STEAL_LOOKS */
+#define SAAKM_IDLE_LOOKS	1024
+
 /* Has an idle CPU look, if there is one that @p may use, other than @taker. */
 static bool saakm_call_idle(const struct saakm_shared *shared, struct task_struct *p, int taker)
 {
@@ -138,7 +141,7 @@ static struct task_struct *saakm_shared_look(struct rq *rq, struct saakm_rq *fro
 					     struct rq **src)
 {
 	struct saakm_shared *shared = saakm_shared_of(from);
-	unsigned int looks = SAAKM_STEAL_LOOKS;
+	unsigned int looks = rq->nr_running ? SAAKM_STEAL_LOOKS : SAAKM_IDLE_LOOKS;
 	struct task_struct *p;
 
 	scoped_guard(raw_spinlock, &shared->lock) {
@@ -156,20 +159,32 @@ static struct task_struct *saakm_shared_look(struct rq *rq, struct saakm_rq *fro
 	return p;
 }
 
-/* Those that are first may not run here, all of them: one that is here already. */
+/* Of those that are on this CPU already: by key, else who waits longest. */
+static struct task_struct *saakm_shared_here(struct rq *rq, const struct saakm_rq *from)
+{
+	struct task_struct *p, *best = NULL;
+
+	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
+		if (p->saakm.rq != from)
+			continue;
+		if (!best || (from->key ? saakm_before(p->saakm.key, best->saakm.key) :
+			      saakm_before(saakm_wait_start(p), saakm_wait_start(best))))
+			best = p;
+	}
+	return best;
+}
+
+/* Those that are first may not run here, all of them. */
 static struct task_struct *saakm_shared_local(struct rq *rq, struct saakm_rq *from,
 					      struct saakm_rq *to, const struct saakm_wish *wish)
 {
-	struct task_struct *p;
+	struct task_struct *p = saakm_shared_here(rq, from);
 
-	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
-		if (p->saakm.rq != from || !saakm_wished(wish, p))
-			continue;
-		saakm_rq_unlink(p);
-		saakm_rq_link(to, p);
-		return p;
-	}
-	return NULL;
+	if (!p || !saakm_wished(wish, p))
+		return NULL;
+	saakm_rq_unlink(p);
+	saakm_rq_link(to, p);
+	return p;
 }
 
 /* Both locks are held: is @p still where it was, and shall it come? */
@@ -331,7 +346,7 @@ struct task_struct *saakm_not_refilled(struct rq *rq)
 	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
 		if (p->saakm.rq && p->saakm.rq->type & SAAKM_RQ_SHARED &&
 		    !(refilled & p->saakm.policy->own->mask))
-			return p;
+			return saakm_shared_here(rq, p->saakm.rq);
 	}
 	return NULL;
 }

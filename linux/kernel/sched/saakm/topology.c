@@ -75,16 +75,26 @@ static struct saakm_policy *saakm_next_told(u32 last)
 	return next;
 }
 
+static struct task_struct *saakm_teller;
+
+/* Is the caller in topology_changed? The removal of the policy would wait for it. */
+static bool saakm_tells_topology(void)
+{
+	return in_task() && READ_ONCE(saakm_teller) == current;
+}
+
 static void saakm_tell_topology(struct work_struct *work)
 {
 	struct saakm_policy *policy;
 	u32 last = 0;
 
+	WRITE_ONCE(saakm_teller, current);
 	while ((policy = saakm_next_told(last))) {
 		last = policy->own->id;
 		policy->own->routines.topology_changed(policy);
 		saakm_put(policy);
 	}
+	WRITE_ONCE(saakm_teller, NULL);
 }
 
 static DECLARE_WORK(saakm_topology_work, saakm_tell_topology);
