@@ -134,8 +134,9 @@ static inline void saakm_notifier_init(struct saakm_notifier *notifier)
  * saakm_notify() - whoever waits looks again
  * @notifier: an initialised notifier
  *
- * What it shall see has been written before. Without saakm_notifier_init() nobody is told. Of several calls one may serve all. It
- * comes as soon as interrupts are enabled, on this CPU.
+ * What it shall see has been written before. Of several calls one may serve all. It
+ * comes as soon as interrupts are enabled, on this CPU; without saakm_notifier_init() it
+ * does not, and that is reported.
  *
  * Context: any.
  */

@@ -222,9 +222,9 @@ int saakm_to_head(struct task_struct *task);
  * @from: a queue that cores share, of this policy; this one need not be among them
  *
  * It takes the first that may run here, of 32 that it looks at (1024, if the core would
- * idle), else one that is on this core already, and puts it into core->rq. If that is on another core, the runqueue
- * lock is dropped meanwhile, and @moved is called: core->curr, and all else that was read
- * before, may be another. Its wait goes on.
+ * idle), else one that is on this core already, and puts it into core->rq. If that is on
+ * another core, the runqueue lock is dropped meanwhile, and @moved is called: core->curr,
+ * and all else that was read before, may be another. Its wait goes on.
  *
  * Context: @refill only; elsewhere it is refused and reported.
  * Return: the thread; or NULL if there is none, or it was refused.
