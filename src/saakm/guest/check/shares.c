@@ -156,8 +156,8 @@ static void refuse_starved(const struct wanter *wanters, int nr, const char *loa
 }
 
 #define NAPS { .nap_us = 4000 }
-/* Each wants a third of the CPU and more, so that one is always READY. */
-#define SHORT { .burst = 50000, .nap_us = 150 }
+/* Each wants half of the CPU and more, so that one is always READY. */
+#define SHORT { .burst = 100000, .nap_us = 150 }
 
 void check_starvation(void)
 {
