@@ -84,6 +84,32 @@ static inline int saakm_runqueues_init(struct saakm_rq __percpu *rqs, enum saakm
 	return ret;
 }
 
+/* private: for any type but NONE, under the lock that protects the queue */
+static inline struct task_struct *__saakm_rq_first(struct saakm_rq *rq, unsigned int type)
+{
+	struct rb_node *rb;
+
+	if (type != SAAKM_RQ_RBTREE)
+		return list_first_entry_or_null(&rq->head, struct task_struct,
+						saakm.node.list);
+	rb = rb_first_cached(&rq->root);
+	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
+}
+
+static inline struct task_struct *__saakm_rq_next(struct saakm_rq *rq, unsigned int type,
+						  struct task_struct *task)
+{
+	struct rb_node *rb;
+
+	if (type != SAAKM_RQ_RBTREE)
+		return list_is_last(&task->saakm.node.list, &rq->head) ? NULL :
+			list_next_entry(task, saakm.node.list);
+	rb = rb_next(&task->saakm.node.rb);
+	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
+}
+
+/* public: */
+
 /**
  * saakm_rq_first() - the thread that is first in a runqueue
  * @rq: the runqueue
@@ -94,13 +120,7 @@ static inline int saakm_runqueues_init(struct saakm_rq __percpu *rqs, enum saakm
  */
 static inline struct task_struct *saakm_rq_first(struct saakm_rq *rq)
 {
-	struct rb_node *rb;
-
-	if (rq->type <= SAAKM_RQ_LIST)
-		return list_first_entry_or_null(&rq->head, struct task_struct,
-						saakm.node.list);
-	rb = rq->type == SAAKM_RQ_RBTREE ? rb_first_cached(&rq->root) : NULL;
-	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
+	return rq->type < SAAKM_RQ_NONE ? __saakm_rq_first(rq, rq->type) : NULL;
 }
 
 /**
@@ -128,15 +148,7 @@ struct task_struct *saakm_rq_first_within(struct saakm_rq *rq, u64 limit);
 static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
 						struct task_struct *task)
 {
-	struct rb_node *rb;
-
-	if (rq->type & SAAKM_RQ_SHARED)
-		return NULL;
-	if (rq->type <= SAAKM_RQ_LIST)
-		return list_is_last(&task->saakm.node.list, &rq->head) ? NULL :
-			list_next_entry(task, saakm.node.list);
-	rb = rb_next(&task->saakm.node.rb);
-	return rb ? rb_entry(rb, struct task_struct, saakm.node.rb) : NULL;
+	return rq->type < SAAKM_RQ_NONE ? __saakm_rq_next(rq, rq->type, task) : NULL;
 }
 
 /**

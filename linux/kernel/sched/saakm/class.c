@@ -636,8 +636,10 @@ void __saakm_enter_idle(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
-	saakm_note_idle(cpu_of(rq), true);
-	smp_mb();	/* saakm_shared_link() */
+	if (READ_ONCE(saakm_keeping_masks)) {
+		saakm_note_idle(cpu_of(rq), true);
+		smp_mb__after_atomic();		/* saakm_shared_link() */
+	}
 	for_each_saakm_policy(policy) {
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_enter_idle,
 				 policy->ops->enter_idle);
@@ -654,7 +656,8 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
 	if (!READ_ONCE(saakm_watching_idle))
 		return;
-	saakm_note_idle(cpu_of(rq), false);
+	if (READ_ONCE(saakm_keeping_masks))
+		saakm_note_idle(cpu_of(rq), false);
 	if (static_branch_unlikely(&saakm_refilling))
 		saakm_shared_leave_idle(rq);
 	for_each_saakm_policy(policy)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which CPUs idle, and whose whole core does: masks that are kept while a policy in use
- * asks for them, or is told of idle cores. A search in them reads no line of those CPUs.
+ * asks for them, or shares queues. All CPUs write them, but a search reads no line of theirs.
  */
+
+u64 saakm_keeping_masks __read_mostly;
 
 struct cpumask saakm_idle_cpus;
 static struct cpumask saakm_idle_cores;
@@ -67,7 +69,7 @@ int saakm_idle_cpu_in(const struct task_struct *task, const struct cpumask *core
 {
 	int cpu;
 
-	if (!READ_ONCE(saakm_watching_idle))
+	if (!READ_ONCE(saakm_keeping_masks))
 		return saakm_first_idle(task, task->cpus_ptr, cores);
 	cpu = saakm_first_idle(task, &saakm_idle_cores, cores);
 	return cpu >= 0 ? cpu : saakm_first_idle(task, &saakm_idle_cpus, cores);

@@ -290,6 +290,7 @@ static __always_inline bool saakm_shared_waits(const struct saakm_core *core)
 
 /* idle.c */
 extern struct cpumask saakm_idle_cpus;
+extern u64 saakm_keeping_masks;		/* masks of the policies in use that need them */
 
 void saakm_note_idle(int cpu, bool idle);
 void saakm_begin_idle_masks(void);

@@ -62,10 +62,18 @@ static void saakm_wait_users(struct saakm_policy *policy)
 	wait_var_event(&policy->users, !atomic_read(&policy->users));
 }
 
-static bool saakm_watches_idle(const struct saakm_own *own)
+/* The hooks of idle CPUs lead to handlers and masks. */
+static void saakm_watch_idle(const struct saakm_own *own)
 {
-	return own->routines.enter_idle || own->routines.exit_idle || own->shared ||
-	       own->flags & SAAKM_POLICY_IDLE_MASKS;
+	bool needs_masks = own->shared || own->flags & SAAKM_POLICY_IDLE_MASKS;
+	u64 kept = saakm_keeping_masks;
+
+	if (needs_masks)
+		WRITE_ONCE(saakm_keeping_masks, kept | own->mask);
+	if (needs_masks || own->routines.enter_idle || own->routines.exit_idle)
+		WRITE_ONCE(saakm_watching_idle, saakm_watching_idle | own->mask);
+	if (needs_masks && !kept)
+		saakm_begin_idle_masks();
 }
 
 /*
@@ -76,7 +84,6 @@ static bool saakm_watches_idle(const struct saakm_own *own)
 void saakm_use(struct saakm_policy *policy)
 {
 	const struct saakm_module_routines *routines = &policy->own->routines;
-	u64 watched;
 
 	if (likely(READ_ONCE(policy->used_once)))
 		return;
@@ -88,12 +95,7 @@ void saakm_use(struct saakm_policy *policy)
 		static_branch_inc(&saakm_charging);
 	if (routines->newly_idle)
 		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->own->mask);
-	if (saakm_watches_idle(policy->own)) {
-		watched = saakm_watching_idle;
-		WRITE_ONCE(saakm_watching_idle, watched | policy->own->mask);
-		if (!watched)
-			saakm_begin_idle_masks();
-	}
+	saakm_watch_idle(policy->own);
 	if (policy->own->refills)
 		static_branch_inc(&saakm_refilling);
 	WRITE_ONCE(policy->used_once, true);
@@ -107,6 +109,7 @@ static void saakm_unuse(struct saakm_policy *policy)
 		return;
 	WRITE_ONCE(saakm_pulling, saakm_pulling & ~policy->own->mask);
 	WRITE_ONCE(saakm_watching_idle, saakm_watching_idle & ~policy->own->mask);
+	WRITE_ONCE(saakm_keeping_masks, saakm_keeping_masks & ~policy->own->mask);
 	policy->used_once = false;
 	if (policy->own->routines.used)
 		static_branch_dec(&saakm_charging);

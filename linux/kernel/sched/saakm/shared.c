@@ -67,26 +67,15 @@ void saakm_shared_to_head(struct saakm_rq *srq, struct task_struct *p)
 	list_move(&p->saakm.node.list, &srq->head);
 }
 
-/* The first, under the lock of the queue. */
+/* Under the lock of the queue. */
 static struct task_struct *saakm_shared_first(struct saakm_rq *srq)
 {
-	struct rb_node *rb;
-
-	if (saakm_rq_kind(srq) != SAAKM_RQ_RBTREE)
-		return list_first_entry_or_null(&srq->head, struct task_struct, saakm.node.list);
-	rb = rb_first_cached(&srq->root);
-	return rb ? __node_2_task(rb) : NULL;
+	return __saakm_rq_first(srq, saakm_rq_kind(srq));
 }
 
 static struct task_struct *saakm_shared_next(struct saakm_rq *srq, struct task_struct *p)
 {
-	struct rb_node *rb;
-
-	if (saakm_rq_kind(srq) != SAAKM_RQ_RBTREE)
-		return list_is_last(&p->saakm.node.list, &srq->head) ? NULL :
-			list_next_entry(p, saakm.node.list);
-	rb = rb_next(&p->saakm.node.rb);
-	return rb ? __node_2_task(rb) : NULL;
+	return __saakm_rq_next(srq, saakm_rq_kind(srq), p);
 }
 
 /* The key of the first; false if there is none. */
