@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from .support import load_policy, run_ok, spins
+from .support import load_policy, run_ok
 
 # Behaviour: other threads of the guest's may keep a CPU for a moment, so some answers may differ.
 pytestmark = pytest.mark.kernel("base")
@@ -28,11 +28,13 @@ def _answers(guest, program, what: str, question: str, mask: str = "ff") -> Coun
     return Counter(map(int, run_ok(guest, asks, timeout=60).split()))
 
 
-def _hog(guest, *cpus: int, running: int = 0) -> None:
-    """Fair ones, until the test has ended, beside so many that there are."""
+def _hog(guest, *cpus: int) -> None:
+    """Fair ones, until the test has ended. Each says that it loops: before, it waits for its files."""
     for cpu in cpus:
-        run_ok(guest, f"taskset -c {cpu} sh -c 'while :; do :; done' >/dev/null 2>&1 &")
-    run_ok(guest, spins(running + len(cpus)))
+        loop = f"while [ -e /tmp/hog{cpu} ] || : >/tmp/hog{cpu}; do :; done"
+        run_ok(guest, f"rm -f /tmp/hog{cpu}; taskset -c {cpu} sh -c '{loop}' >/dev/null 2>&1 &")
+    for cpu in cpus:
+        run_ok(guest, f"until [ -e /tmp/hog{cpu} ]; do busybox usleep 10000; done")
 
 
 MASKS = pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_whole_cores_go_first(guest, program, parameters):
     found = _answers(guest, program, "ask", "1,3,4,5")
     assert found[4] + found[5] >= MOSTLY, found
     # No core is idle as a whole: a thread of one is better than nothing.
-    _hog(guest, 4, running=1)
+    _hog(guest, 4)
     found = _answers(guest, program, "ask", "3,5")
     assert set(found) <= {3, 5, -1} and found[3] + found[5] >= MOSTLY, found
     # A sibling that goes offline leaves the other one as a whole core.

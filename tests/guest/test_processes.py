@@ -37,7 +37,7 @@ def _counts_now(guest, module: str) -> dict[str, int]:
 
 def _run(guest, program, scenario: str, *parameters: str) -> dict[str, int]:
     id_ = load_policy(guest, "processes", *parameters)
-    run_ok(guest, f"{program('relatives')} {scenario} {id_}", timeout=100)
+    run_ok(guest, f"{program('relatives')} {scenario} {id_}", timeout=250)
     found = _counts(guest)
     assert found["placed"] == found["left"], found
     return found
@@ -135,7 +135,8 @@ def test_the_successor_has_blocks_of_its_own(guest, program):
         exec 8>/tmp/go 9</tmp/said
         read -r _ <&9
         insmod {second} name=processes2 replaces=processes || exit 1
-        sleep 0.2
+        # The child's is claimed when it wakes.
+        until [ $(cat /sys/module/processes2/parameters/blocks) -ge 2 ]; do busybox usleep 10000; done
         cat /sys/module/processes2/parameters/blocks >/tmp/blocks
         echo >&8
         wait $pid; status=$?

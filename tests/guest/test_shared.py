@@ -201,8 +201,8 @@ def test_list_scheduling_keeps_its_bound(guest, program, slice_us):
 def test_no_wakeup_is_lost(guest, program):
     """Two threads wake each other in turns, which may use a CPU each or all: nobody would help."""
     load_policy(guest, "sharer")
-    run_ok(guest, f"{program('pingpong')} sharer 150", timeout=70)
-    run_ok(guest, "saakmctl exec sharer -- hackbench -g 2 -l 100", timeout=100)
+    run_ok(guest, f"{program('pingpong')} sharer 150", timeout=250)
+    run_ok(guest, "saakmctl exec sharer -- hackbench -g 2 -l 100", timeout=250)
     checked(guest)
 
 
@@ -384,7 +384,7 @@ def test_ejection_while_threads_wait(guest, program, gates, type_):
     id_ = load_policy(guest, "sharer", f"type={type_}")
     words = _arrivals(list(range(1, 33)))
     eject = f"'echo sharer >{SYSFS}/eject'"
-    _, _, ran_on = queue_up(guest, program, id_, 2, words, "-e", eject, "-f")
+    _, _, ran_on = queue_up(guest, program, id_, 2, words, "-e", eject, "-f", "-l 20000")
     assert all(cpu >= 0 for cpu in ran_on), ran_on
     found = policies(guest)["sharer"]
     assert (found.state, found.threads) == ("ejected", 0)

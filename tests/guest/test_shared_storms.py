@@ -23,7 +23,7 @@ def _types(test):
 
 def _crowd(guest, program, command: str, expected: str = "saakm", policy: str = "sharer") -> None:
     crowd = f"{program('crowd')} -p {policy} -n 40 -l 100 -e {expected}"
-    run_ok(guest, f"{crowd} '{command}'", timeout=110)
+    run_ok(guest, f"{crowd} '{command}'", timeout=250)
 
 
 @pytest.mark.threads
@@ -31,7 +31,7 @@ def _crowd(guest, program, command: str, expected: str = "saakm", policy: str = 
 @_types
 def test_storm(guest, program, tally, storm, type_):
     load_policy(guest, "sharer", f"type={type_}", "slice_us=500", "masks=0-2")
-    run_ok(guest, f"{program('storm')} sharer {storm} {STORMS[storm]}", timeout=110)
+    run_ok(guest, f"{program('storm')} sharer {storm} {STORMS[storm]}", timeout=250)
     checked(guest)
     tally("system calls on threads of shared queues", STORMS[storm])
 
@@ -44,8 +44,8 @@ def test_parameters_change_while_threads_wait(guest, program, type_, refill):
     id_ = load_policy(guest, "sharer", f"type={type_}", f"refill={refill}", "masks=0-1/2-3",
                       "slice_us=300")  # fmt: skip
     load_policy(guest, "fifo", "timeout_ms=0")
-    run_ok(guest, f"{program('renicers')} {id_}", timeout=60)
-    run_ok(guest, f"{program('switching')} -s -n 3000 sharer fifo other sharer", timeout=110)
+    run_ok(guest, f"{program('renicers')} {id_}", timeout=250)
+    run_ok(guest, f"{program('switching')} -s -n 3000 sharer fifo other sharer", timeout=250)
     checked(guest)
 
 
@@ -102,7 +102,7 @@ def test_two_policies_that_share(guest, program):
     load_policy(guest, "sharer", "slice_us=1000")
     run_ok(guest, f"insmod {second} name=sharer2 type=rbtree slice_us=700 masks=0-1/2-3")
     run_ok(guest, "saakmctl exec sharer -- hackbench -g 2 -l 60 & "
-           "saakmctl exec sharer2 -- hackbench -g 2 -l 60; wait", timeout=110)  # fmt: skip
+           "saakmctl exec sharer2 -- hackbench -g 2 -l 60 && wait $!", timeout=250)  # fmt: skip
     checked(guest)
     checked(guest, "sharer2")
 
@@ -112,5 +112,5 @@ def test_two_policies_that_share(guest, program):
 @pytest.mark.parametrize("mode", ["progress", "switch"])
 def test_core_scheduling(guest, program, type_, mode):
     load_policy(guest, "sharer", f"type={type_}", "slice_us=4000")
-    run_ok(guest, f"{program('cookies')} sharer {mode} true", timeout=110)
+    run_ok(guest, f"{program('cookies')} sharer {mode} true", timeout=250)
     checked(guest)

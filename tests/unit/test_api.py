@@ -74,7 +74,7 @@ def declared(code: str) -> set[str]:
     """Names of functions, macros, types and variables. Enumerators and members: kernel-doc -Wall."""
     found = macros(code)
     for statement in filter(None, statements(code)):
-        bare = re.sub(r"\b__\w+\([^()]*\) ?", "", statement)  # attributes
+        bare = re.sub(r"\b__(?!saakm)\w+\([^()]*\) ?", "", statement)  # attributes
         if re.fullmatch(r"(?:struct|union|enum) \w+", bare):  # a mere announcement
             continue
         for pattern in (

@@ -317,7 +317,7 @@ static const char *saakm_cannot_switch(const struct task_struct *p, const struct
 	if (p->saakm.state != SAAKM_READY || !p->saakm.rq)
 		return "the thread is not READY in a queue";
 	/* The class has taken it over: it stays there. */
-	if (to && saakm_taken_over(p) && to == p->saakm.rq)
+	if (saakm_taken_over(p) && to == p->saakm.rq)
 		return NULL;
 	if (!to || !saakm_serves(to, task_cpu(p)) || to->owner != p->saakm.policy)
 		return "the queue is not of this CPU and policy";

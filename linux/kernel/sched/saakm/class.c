@@ -656,10 +656,10 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
 	if (!READ_ONCE(saakm_watching_idle))
 		return;
-	if (READ_ONCE(saakm_keeping_masks))
+	if (READ_ONCE(saakm_keeping_masks)) {
 		saakm_note_idle(cpu_of(rq), false);
-	if (static_branch_unlikely(&saakm_refilling))
 		saakm_shared_leave_idle(rq);
+	}
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle, policy->ops->exit_idle);
 }
@@ -700,8 +700,11 @@ void saakm_rq_deactivate(struct rq *rq)
 
 static int balance_saakm(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)
 {
-	saakm_refill(rq, rf);
-	return saakm_enabled() && (rq->saakm.nr_running || saakm_newly_idle(rq, rf));
+	if (!saakm_enabled())
+		return false;
+	if (rq->saakm.nr_running)
+		saakm_refill(rq, rf);
+	return rq->saakm.nr_running || saakm_newly_idle(rq, rf);
 }
 
 DEFINE_SCHED_CLASS(saakm) = {

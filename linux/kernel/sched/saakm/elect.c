@@ -105,19 +105,21 @@ static noinline struct task_struct *saakm_elect_other(struct rq *rq, struct task
 	return saakm_floor_force(rq);
 }
 
-/* A forced turn that goes on; what the policies have lost; the policy that is owed the CPU. */
+/* A forced turn that goes on; the policy that is owed the CPU; what the policies have lost. */
 static noinline struct task_struct *saakm_elect_special(struct rq *rq, struct task_struct *curr)
 {
 	struct task_struct *next;
 
 	if (curr && saakm_floor_keeps(rq, curr))
 		return curr;
+	next = saakm_floor_elect(rq, curr);
+	if (next)
+		return next;
 	if (rq->saakm.orphans.nr_tasks)
 		return saakm_rq_first(&rq->saakm.orphans);
-	next = saakm_floor_elect(rq, curr);
 	if (!rq->saakm.owed)
 		rq->saakm.special = false;
-	return next;
+	return NULL;
 }
 
 static __always_inline struct task_struct *saakm_elect(struct rq *rq, struct task_struct *curr)

@@ -84,6 +84,17 @@ static inline struct task_struct *saakm_pick_alone(struct rq *rq, struct rq_flag
 /* Masks of the policies in use that have such handlers: idle CPUs ask no others. */
 extern u64 saakm_pulling, saakm_watching_idle;
 
+/* sched_ext has been asked, and has nobody to run here: its scheduler holds them back. */
+static inline unsigned int saakm_held_by_ext(struct rq *rq)
+{
+#ifdef CONFIG_SCHED_CLASS_EXT
+	if (scx_enabled() && !rq->scx.local_dsq.nr &&
+	    !(rq->scx.flags & (SCX_RQ_BAL_KEEP | SCX_RQ_BAL_PENDING)))
+		return rq->scx.nr_running;
+#endif
+	return 0;
+}
+
 /*
  * No thread of a class above is runnable, whatever nr_running says: it counts fair threads
  * that sleep until they are elected (delayed dequeue), and deadline servers until they find
@@ -94,7 +105,8 @@ static inline bool saakm_nothing_above(struct rq *rq)
 	unsigned int others = rq->nr_running - rq->saakm.nr_running;
 
 	return !others ||
-	       others == rq->cfs.h_nr_delayed + !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
+	       others == saakm_held_by_ext(rq) + rq->cfs.h_nr_delayed +
+			 !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
 			 !RB_EMPTY_NODE(&rq->saakm.server.rb_node);
 }
 

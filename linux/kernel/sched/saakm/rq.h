@@ -43,7 +43,7 @@ struct saakm_cpu {
 	unsigned int		nr_preempted;
 	u64			forced_until_ns;
 	/*
-	 * Threads that go first: which a policy failed to place, or lost by its
+	 * Threads that go before the policies' own: which a policy failed to place, or lost by its
 	 * ejection, or kept waiting while they are needed.
 	 */
 	struct saakm_rq		orphans;

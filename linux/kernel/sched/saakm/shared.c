@@ -95,16 +95,20 @@ bool saakm_shared_key(struct saakm_rq *srq, u64 *key)
 /* One has been taken. Whoever put the others there may have kicked this CPU for them, too. */
 static void saakm_call_for_rest(struct saakm_shared *shared, int taker)
 {
-	unsigned int looks = SAAKM_STEAL_LOOKS;
+	unsigned int looks = SAAKM_IDLE_LOOKS, calls = SAAKM_STEAL_LOOKS;
 	struct task_struct *p;
 
 	if (!READ_ONCE(shared->rq.nr_tasks) ||
 	    !cpumask_intersects(&saakm_idle_cpus, &shared->cores))
 		return;
 	guard(raw_spinlock)(&shared->lock);
-	p = saakm_shared_first(&shared->rq);
-	while (p && looks-- && !saakm_call_idle(shared, p, taker))
-		p = saakm_shared_next(&shared->rq, p);
+	for (p = saakm_shared_first(&shared->rq); p && looks--;
+	     p = saakm_shared_next(&shared->rq, p)) {
+		if (p->nr_cpus_allowed == 1)
+			continue;		/* its own CPU looks */
+		if (saakm_call_idle(shared, p, taker) || !--calls)
+			return;
+	}
 }
 
 /* Whom a core would elect: one whose key goes before that of the running thread, if at all. */
@@ -120,27 +124,36 @@ static bool saakm_wished(const struct saakm_wish *wish, const struct task_struct
 	       (wish->ties && p->saakm.key == wish->key);
 }
 
+/* Would a thread of @policy have its turn here? The lock may have been dropped since. */
+static bool saakm_has_turn(struct rq *rq, const struct saakm_policy *policy)
+{
+	return saakm_nothing_above(rq) &&
+	       (rq->saakm.owed & rq->saakm.active || !rq->saakm.first ||
+		!saakm_policy_before(rq->saakm.first, policy));
+}
+
 /*
  * The first that may run on the CPU of @rq, where it is to be moved to @to. One that is on
  * this CPU already has been, when this returns. Others are to be asked for again, under
- * the locks: @src.
+ * the locks: @src; NULL if it is not wished, nor are those behind it.
  */
 static struct task_struct *saakm_shared_look(struct rq *rq, struct saakm_rq *from,
 					     struct saakm_rq *to, const struct saakm_wish *wish,
 					     struct rq **src)
 {
 	struct saakm_shared *shared = saakm_shared_of(from);
-	unsigned int looks = rq->nr_running ? SAAKM_STEAL_LOOKS : SAAKM_IDLE_LOOKS;
+	unsigned int looks = rq->saakm.nr_running ? SAAKM_STEAL_LOOKS : SAAKM_IDLE_LOOKS;
 	struct task_struct *p;
 
 	scoped_guard(raw_spinlock, &shared->lock) {
 		p = saakm_shared_first(from);
-		while (p && saakm_wished(wish, p) && !saakm_may_run_on(p, cpu_of(rq)))
+		while (p && saakm_wished(wish, p) && task_rq(p) != rq &&
+		       !saakm_may_run_on(p, cpu_of(rq)))
 			p = --looks ? saakm_shared_next(from, p) : NULL;
 		if (!p)
 			return NULL;
-		*src = task_rq(p);
-		if (*src != rq || !saakm_wished(wish, p))
+		*src = saakm_wished(wish, p) ? task_rq(p) : NULL;
+		if (*src != rq)
 			return p;
 		saakm_shared_drop(from, p);
 	}
@@ -182,7 +195,7 @@ static bool saakm_still_wished(struct rq *rq, struct task_struct *p, struct rq *
 {
 	return task_rq(p) == src && p->saakm.rq == from && p->saakm.on_rq &&
 	       p->saakm.state == SAAKM_READY && saakm_may_run_on(p, cpu_of(rq)) &&
-	       saakm_wished(wish, p) && saakm_nothing_above(rq);
+	       saakm_wished(wish, p) && saakm_has_turn(rq, from->owner);
 }
 
 #define SAAKM_TAKE_TRIES	4	/* others may be faster */
@@ -196,13 +209,13 @@ static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
 	struct rq *src;
 	bool comes;
 
-	while (tries--) {
+	while (tries-- && saakm_has_turn(rq, from->owner)) {
 		if (!READ_ONCE(from->nr_tasks))
 			return NULL;
 		p = saakm_shared_look(rq, from, to, wish, &src);
 		if (!p)
 			break;
-		if (!saakm_wished(wish, p))
+		if (!src)
 			return NULL;
 		if (src == rq)
 			return p;
@@ -217,7 +230,7 @@ static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
 		if (comes)
 			return p;
 	}
-	return saakm_shared_local(rq, from, to, wish);
+	return saakm_has_turn(rq, from->owner) ? saakm_shared_local(rq, from, to, wish) : NULL;
 }
 
 /* The thread of the policy that has the CPU, or NULL. It may leave while there is no lock. */
@@ -291,11 +304,11 @@ static void saakm_refill_core(struct rq *rq, struct saakm_core *core)
 /* For the policies down to the first that has threads here; if one is owed the CPU, for it. */
 static void saakm_refill_policies(struct rq *rq)
 {
+	u64 owed = rq->saakm.owed & rq->saakm.active;	/* as saakm_floor_elect() */
 	struct saakm_policy *policy;
 
-	rq->saakm.unlocked = false;
 	for_each_saakm_policy(policy) {
-		if (rq->saakm.owed && policy->own->mask != rq->saakm.owed)
+		if (owed && policy->own->mask != owed)
 			continue;
 		if (READ_ONCE(policy->used_once) && policy->own->refills)
 			saakm_refill_core(rq, saakm_core(policy, cpu_of(rq)));
@@ -306,20 +319,21 @@ static void saakm_refill_policies(struct rq *rq)
 
 void __saakm_refill(struct rq *rq, struct rq_flags *rf)
 {
-	bool unlocked;
-
 	if (!cpu_active(cpu_of(rq)))
 		return;
 	rq_unpin_lock(rq, rf);
 	rq->saakm.refilled = 0;
+	rq->saakm.unlocked = false;
 	saakm_refill_policies(rq);
-	unlocked = rq->saakm.unlocked;
 	/* Threads of a policy that goes first may have come meanwhile. */
-	if (unlocked)
+	if (rq->saakm.unlocked) {
 		saakm_refill_policies(rq);
+		/* Who came took this election for one that is yet to begin. */
+		rq_clock_cancel_skipupdate(rq);
+	}
 	rq->saakm.refilled_ns = rq->clock;
 	rq_repin_lock(rq, rf);
-	if (unlocked)
+	if (rq->saakm.unlocked)
 		saakm_balance_ext(rq, rf);
 }
 
@@ -346,7 +360,7 @@ void saakm_shared_leave_idle(struct rq *rq)
 	struct saakm_policy *policy;
 	struct saakm_core *core;
 
-	smp_mb();	/* saakm_shared_link() */
+	smp_mb__after_atomic();		/* saakm_shared_link() */
 	for_each_saakm_policy(policy) {
 		core = saakm_core(policy, cpu_of(rq));
 		if (saakm_shared_waits(core))
@@ -357,8 +371,10 @@ void saakm_shared_leave_idle(struct rq *rq)
 /* A thread that waits may use other CPUs now. */
 void saakm_shared_recall(struct rq *rq, struct task_struct *p)
 {
-	if (p->saakm.rq->type & SAAKM_RQ_SHARED && !is_idle_task(saakm_rq_curr(rq)))
-		saakm_call_idle(saakm_shared_of(p->saakm.rq), p, -1);
+	if (!(p->saakm.rq->type & SAAKM_RQ_SHARED) || is_idle_task(saakm_rq_curr(rq)))
+		return;
+	smp_mb();	/* __saakm_enter_idle() */
+	saakm_call_idle(saakm_shared_of(p->saakm.rq), p, -1);
 }
 
 /* What handlers call */
