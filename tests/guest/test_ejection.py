@@ -99,13 +99,14 @@ def another(guest):
 
 
 @pytest.fixture
-def neighbour(guest, program, another):
+def neighbour(request, guest, program, another):
     """Threads of another policy. The test ends with a call: they must not have noticed.
 
-    All sleep (-k 1), so that others run too.
+    All sleep (-k 1), so that others run too, or for so long (-k 4) that CPUs idle.
     """
+    kind = 4 if "newly_idle" in request.node.name else 1
     over = "until [ -e /tmp/over ]; do sleep 0.1; done"
-    crowd = f"{program('crowd')} -k 1 -p rr -n 12 -l 300 -e saakm '{over}'"
+    crowd = f"{program('crowd')} -k {kind} -p rr -n 12 -l 300 -e saakm '{over}'"
     run_ok(guest, "rm -f /tmp/over /tmp/crowd.status")
     run_ok(guest, f"({crowd}; echo $? >/tmp/crowd.status) >/tmp/crowd 2>&1 &")
     until(lambda: policies(guest)["rr"].threads >= 12, 20, "a crowd in rr")

@@ -39,8 +39,8 @@ MODULE_IMPORT_NS(SAAKM);
 
 /**
  * enum saakm_rq_type - how a queue keeps its threads
- * @SAAKM_RQ_FIFO: in order of arrival; O(1)
- * @SAAKM_RQ_LIST: by key, insertion O(n) from the tail
+ * @SAAKM_RQ_FIFO: in order of arrival; O(1), by saakm_to_head() at the head as well
+ * @SAAKM_RQ_LIST: by key, insertion O(n) from the tail, at the head O(1)
  * @SAAKM_RQ_RBTREE: by key, insertion O(log n), at the head O(1)
  * @SAAKM_RQ_NONE: for &saakm_policy.queue only: the policy has queues of its own
  */
@@ -68,7 +68,7 @@ typedef u64 (*saakm_key_fn)(const struct task_struct *task);
 /**
  * struct core_event - one core, as one policy sees it
  * @id: number of the CPU
- * @nr_runnable: threads of this policy that are READY or RUNNING here
+ * @nr_runnable: the policy's threads, READY or RUNNING here; of @shared those placed here
  * @curr: in @schedule and @refill only: the thread of this policy that has the CPU
  *	and could go on, or NULL. It is in no queue.
  * @policy: the policy
@@ -467,21 +467,21 @@ bool saakm_preempt_by_order(struct task_struct *running, struct task_struct *wok
 /**
  * saakm_pull_idle() - a @newly_idle: one thread of the nearest core->rq that has one
  * @core: as there
- * Context: [B]. Looks at 64 cores at the most, at first at those with a free lock.
+ * Context: [B]. Looks at up to 64 cores, free locks first; useless where cores share a queue.
  */
 void saakm_pull_idle(struct core_event *core);
 /**
  * saakm_pull_busier() - a @balancing_select: one, of the nearest core->rq where
  * more wait than are runnable here
  * @core: as there
- * Context: [B].
+ * Context: [B]. Useless where cores share a queue, too.
  */
 void saakm_pull_busier(struct core_event *core);
 
 /**
  * saakm_share_queue() - one queue for several cores
  * @policy: the policy that is being loaded
- * @cores: which of them; each shares one queue at the most
+ * @cores: which of them, copied; each shares one queue at the most
  *
  * Of the type and key of &saakm_policy.queue, with a lock of its own. Threads that
  * would go to core->rq go there, as core->shared, and an idle core is called. Where a

@@ -136,7 +136,8 @@ static inline void saakm_notifier_init(struct saakm_notifier *notifier)
  *
  * What it shall see has been written before. Of several calls one may serve all. It
  * comes as soon as interrupts are enabled, on this CPU; without saakm_notifier_init() it
- * does not, and that is reported.
+ * does not, and that is reported. If a handler enables interrupts that were off, which is
+ * a misuse, the call may be lost: to wake somebody could deadlock on the lock that is held.
  *
  * Context: any.
  */

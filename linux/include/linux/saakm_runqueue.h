@@ -17,13 +17,14 @@
 struct core_event;
 
 /**
- * struct saakm_rq - a runqueue of one CPU; a CPU may have several
- * @nr_tasks: threads in it; to read only. Without the lock it is a hint, to be
- *	read by READ_ONCE().
+ * struct saakm_rq - a runqueue of one CPU, or, core->shared, of several
+ * @nr_tasks: threads in it; to read only. Without the lock, and of core->shared
+ *	always, it is a hint, to be read by READ_ONCE().
  *
- * A runqueue lies in the policy's own memory, mostly in per-CPU data, and is set
- * up by saakm_runqueue_init(). The memory must last as long as threads are in it.
- * A thread is in one runqueue at the most.
+ * A CPU may have several. core->rq and core->shared are the class's. Others lie in the
+ * policy's own memory, mostly in per-CPU data, and are set up by saakm_runqueue_init().
+ * The memory must last as long as threads are in it. A thread is in one runqueue at the
+ * most.
  */
 struct saakm_rq {
 	unsigned int		nr_tasks;
