@@ -636,6 +636,12 @@ void __saakm_enter_idle(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
+	/*
+	 * Dying: its interrupt work has been done for the last time. What is queued now would
+	 * stay, and keep the CPU from all of its own when it is back: see __irq_work_queue_local().
+	 */
+	if (!cpu_online(cpu_of(rq)))
+		return;
 	if (READ_ONCE(saakm_keeping_masks)) {
 		saakm_note_idle(cpu_of(rq), true);
 		smp_mb__after_atomic();		/* saakm_shared_link() */
