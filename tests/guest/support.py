@@ -146,6 +146,11 @@ pkill -KILL -f {shlex.quote(str(BUILT))}
 pkill -KILL -f '^sh -c while'
 echo warn >{SYSFS}/on_violation
 for switch in log_violations log_transitions log_calls history; do echo 0 >{SYSFS}/$switch; done
+# A test that fails may not get as far as to put them back.
+for knob in server_period=1000000 server_runtime=50000 floor_period=1000000 floor_runtime=50000; do
+	file={SYSFS}/${{knob%=*}}_us; read -r value <$file
+	[ $value = ${{knob#*=}} ] || echo ${{knob#*=}} >$file
+done
 # A host that is busy elsewhere makes a guest's CPU stand still at any place.
 echo 10000 >{SYSFS}/handler_limit_ms
 for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
@@ -324,6 +329,12 @@ def until(condition: Callable[[], object], seconds: float, what: str | Callable[
             pytest.fail(f"not within {seconds:.0f} s: {awaited}", pytrace=False)
         time.sleep(_POLL)
     return value
+
+
+def emptied(guest: Guest, name: str) -> Policy:
+    """A policy, once the last thread has left: the dead do so after those who wait for them go on."""
+    until(lambda: policies(guest)[name].threads == 0, 20, f"{name} without threads")
+    return policies(guest)[name]
 
 
 def run_ok(guest: Guest, command: str, timeout: float = 120.0) -> str:

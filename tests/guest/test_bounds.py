@@ -43,7 +43,9 @@ def test_nice_values_change_both_keys(guest, program):
 @pytest.mark.kernel("base")
 def test_trees_of_all_cpus(guest, program):
     id_ = load_policy(guest, "bounded")
-    run_ok(guest, f"{program('trigger_life')} storm {id_} && {program('renicers')} {id_}")
+    run_ok(
+        guest, f"{program('trigger_life')} storm {id_} && {program('renicers')} {id_}", timeout=250
+    )
     _checked(guest, 20)
 
 

@@ -15,14 +15,14 @@ POLICIES = ["fifo", "rr", "prio", "vtime"]
 @pytest.mark.parametrize("policy", POLICIES)
 def test_groups_get_on(guest, program, policy):
     load_policy(guest, policy)
-    run_ok(guest, f"{program('cookies')} {policy} progress true", timeout=110)
+    run_ok(guest, f"{program('cookies')} {policy} progress true", timeout=250)
 
 
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_cookies_change_under_load(guest, program, policy):
     load_policy(guest, policy)
-    run_ok(guest, f"{program('cookies')} {policy} switch true", timeout=110)
+    run_ok(guest, f"{program('cookies')} {policy} switch true", timeout=250)
 
 
 # With fair threads alone, too, lockdep complains of a CPU that comes up: 6.12 counts it as a
@@ -32,17 +32,17 @@ def test_cookies_change_under_load(guest, program, policy):
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_hotplug(guest, program, policy):
     load_policy(guest, policy)
-    run_ok(guest, f"{program('cookies')} {policy} progress '{ROUND}'", timeout=110)
+    run_ok(guest, f"{program('cookies')} {policy} progress '{ROUND}'", timeout=250)
 
 
 def test_unload(guest, program):
     load_policy(guest, "rr")
-    run_ok(guest, f"{program('cookies')} rr progress 'rmmod rr'", timeout=110)
+    run_ok(guest, f"{program('cookies')} rr progress 'rmmod rr'", timeout=250)
 
 
 def _overlaps(guest, program, mode: str, times: int) -> tuple[int, int]:
     """How often siblings ran the same group, and different ones."""
-    words = run_ok(guest, f"{program('cookies')} rr {mode} {times}", timeout=110).split()
+    words = run_ok(guest, f"{program('cookies')} rr {mode} {times}", timeout=250).split()
     return int(words[0]), int(words[1])
 
 

@@ -9,7 +9,7 @@ import pytest
 from saakm.base import paths
 from saakm.builder.modules import build_modules
 
-from .support import policies, run_ok, until
+from .support import emptied, policies, run_ok
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.topology("1s4c")]
 
@@ -42,7 +42,7 @@ def _counted(guest) -> dict[str, int]:
 
 def test_it_schedules_and_counts(guest, events):
     run_ok(guest, "saakmctl exec events -- hackbench -g 2 -l 50")
-    until(lambda: policies(guest)["events"].threads == 0, 20, "the last thread's end")
+    emptied(guest, "events")
     counted = _counted(guest)
     assert counted["threads"] == counted["wait"] == 0
     assert counted["slept"] > 80 and counted["busy"] > 10**6 and counted["idle"] > 0

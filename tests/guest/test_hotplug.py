@@ -33,7 +33,7 @@ def _rounds(what: str, count: int) -> str:
 def test_each_cpu_under_load(guest, program, tally, policy):
     load_policy(guest, policy)
     run_ok(
-        guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=110
+        guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=250
     )
     tally(OFFLINE, 3 * 3)
 
@@ -49,7 +49,7 @@ def test_each_cpu_often(guest, program, tally, policy):
         run_ok(
             guest,
             f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'",
-            timeout=110,
+            timeout=250,
         )
         tally(OFFLINE, 3 * 3)
 
@@ -59,7 +59,7 @@ def test_each_cpu_often(guest, program, tally, policy):
 def test_down_to_one_cpu(guest, program, policy):
     load_policy(guest, policy)
     run_ok(
-        guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ALONE, 2)}'", timeout=110
+        guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ALONE, 2)}'", timeout=250
     )
 
 
@@ -69,7 +69,7 @@ def test_with_a_storm_of_affinity(guest, program):
     load_policy(guest, "rr")
     storm = f"{program('storm')} rr affinity_offline 1000"
     both = f"({_rounds(ROUND, 3)}) & rounds=$!; {storm} || exit 5; wait $rounds"
-    run_ok(guest, f"{program('crowd')} -p rr -n 8 -l 100 -e saakm '{both}'", timeout=110)
+    run_ok(guest, f"{program('crowd')} -p rr -n 8 -l 100 -e saakm '{both}'", timeout=250)
 
 
 def test_load_and_unload_between(guest, program):

@@ -10,7 +10,7 @@ from .support import SYSFS, last_error, load_policy, policies, run_ok
 def test_getattr_beside_leaving(guest, program):
     """The policy's getparam_attr reads data of a thread that is just leaving."""
     id_ = load_policy(guest, "recorder", "groups=0")
-    run_ok(guest, f"{program('getattr_race')} {id_} 20000", timeout=100)
+    run_ok(guest, f"{program('getattr_race')} {id_} 20000", timeout=250)
 
 
 @pytest.mark.limit(300)

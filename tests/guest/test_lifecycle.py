@@ -15,13 +15,12 @@ POLICIES = ["fifo", "rr", "prio", "vtime"]
 
 def _reload(guest, program, tally, cycles: int, *names: str) -> None:
     files = " ".join(str(module_file(guest.kernel, name)) for name in names)
-    run_ok(guest, f"{program('reload')} {cycles} {files}", timeout=190)
+    run_ok(guest, f"{program('reload')} {cycles} {files}", timeout=250)
     assert not policies(guest)
     tally("loads and unloads of policies under load", cycles * len(names))
 
 
 @pytest.mark.threads
-@pytest.mark.limit(200)
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_reload_under_load(guest, program, tally, policy):
@@ -29,7 +28,6 @@ def test_reload_under_load(guest, program, tally, policy):
 
 
 @pytest.mark.threads
-@pytest.mark.limit(200)
 def test_reload_two_at_once(guest, program, tally):
     _reload(guest, program, tally, 8, "fifo", "vtime")
 

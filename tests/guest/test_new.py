@@ -13,7 +13,7 @@ from saakm.base import paths
 from saakm.builder.modules import build_modules
 from saakm.dev.scaffold import SMALLEST, policy_files
 
-from .support import policies, run_ok
+from .support import emptied, run_ok
 
 pytestmark = pytest.mark.kernel("base")
 
@@ -37,7 +37,7 @@ def test_it_schedules_as_created(guest, create, origin):
     build_modules(guest.kernel, sources=[directory])
     guest.load(directory)
     run_ok(guest, f"saakmctl exec {directory.name} -- hackbench -g 1 -l 50")
-    found = policies(guest)[directory.name]
+    found = emptied(guest, directory.name)
     assert found.state == "active" and found.new == found.terminated >= 41
 
 

@@ -50,7 +50,13 @@ def test_no_cpu_idles_beside_a_crowd(guest, program):
 def test_oracle_sees_idle_cpus(guest):
     """fifo leaves threads where they are: on one CPU, when they may use all."""
     load_policy(guest, "fifo")
-    hogs = "taskset -c 1 saakmctl exec fifo -- sh -c 'while :; do :; done' &" * 3
-    widen = "for p in $(pgrep -f 'while :'); do taskset -p f $p; done"
-    command = f"{hogs} sleep 0.3; {widen}; sleep 1; pkill -KILL -f 'while :'"
+    # One loops, which says so, and the others wait: who waits for a file is placed anew.
+    loop = "while [ -e /tmp/hog ] || : >/tmp/hog; do :; done"
+    hogs = f"taskset -c 1 saakmctl exec fifo -- sh -c '{loop}' & " * 3
+    wait = '[ -e /tmp/hog ] && [ $(grep -Eh "READY|RUNNING" /proc/[0-9]*/saakm | wc -l) = 3 ]'
+    widen = "for p in $(pgrep -f 'while .*hog'); do taskset -p f $p; done"
+    command = f"""
+        rm -f /tmp/hog; {hogs}
+        until {wait}; do busybox usleep 10000; done
+        {widen}; sleep 1; pkill -KILL -f 'while .*hog'"""
     assert _longest_us(guest, "fifo", command) > 10 * LIMIT_US

@@ -5,7 +5,7 @@ import pytest
 
 from saakm.base.errors import SaakmError
 
-from .support import last_error, load_policy, policies, run_ok, until
+from .support import emptied, last_error, load_policy, run_ok, until
 
 COUNTS = (
     "blocks",
@@ -22,8 +22,7 @@ COUNTS = (
 
 
 def _counts(guest, module: str = "processes") -> dict[str, int]:
-    """Threads that died may still be on their way out."""
-    until(lambda: policies(guest)[module].threads == 0, 20, "the last thread's end")
+    emptied(guest, module)
     return _counts_now(guest, module)
 
 

@@ -13,7 +13,7 @@ import pytest
 from saakm.base import paths
 from saakm.builder.modules import build_modules
 
-from .support import ejected, policies, run_ok, until
+from .support import ejected, emptied, policies, run_ok
 
 # 8 CPUs: two sockets, so two caches, of two cores with two hardware threads each.
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.topology("2s2c2t")]
@@ -49,8 +49,7 @@ def _under(name: str, script: str) -> str:
 
 
 def _is_well(guest, name: str) -> None:
-    # Threads that died may still be on their way out.
-    until(lambda: policies(guest)[name].threads == 0, 20, "the last thread's end")
+    emptied(guest, name)
     assert not ejected(guest)
 
 
@@ -58,7 +57,8 @@ def _is_well(guest, name: str) -> None:
 def test_it_schedules_whatever_comes(guest, program, name):
     """Threads that compute, sleep, wake each other, fork and exec."""
     _load(guest, name)
-    run_ok(guest, _under(name, "hackbench -g 2 -l 30; for i in $(seq 20); do /bin/true; done"))
+    script = "hackbench -g 2 -l 30; for i in $(seq 20); do /bin/true; done"
+    run_ok(guest, _under(name, script), timeout=250)
     run_ok(guest, f"{program('crowd')} -P -p {name} -n 24 -e saakm 'sleep 0.2'")
     _is_well(guest, name)
 

@@ -45,7 +45,7 @@ def test_who_comes_later_gets_its_turn(guest, program, how):
 def test_slice_is_changed_while_threads_run(guest, program):
     id = load_policy(guest, "slicer")
     run_ok(guest, f"{program('shares')} 1 600 {id}:0 {id}:0 > /tmp/shares & {joined('slicer', 2)};"
-           "echo 50 > /sys/module/slicer/parameters/slice_us; wait", timeout=100)  # fmt: skip
+           "echo 50 > /sys/module/slicer/parameters/slice_us && wait $!", timeout=100)  # fmt: skip
     assert _figures(guest)["ended"] > 100
 
 
@@ -66,14 +66,12 @@ def test_slice_goes_on_when_parameters_change(guest, program):
     run_ok(
         guest,
         f"""
-        {program("shares")} 1 150 {id}:0 {id}:0 >/dev/null & shares=$!
-        n=0
-        while kill -0 $shares 2>/dev/null; do
-            for tid in /proc/$shares/task/*; do renice -n $((n % 2)) -p ${{tid##*/}}; done
-            n=$((n + 1))
-        done >/dev/null 2>&1
-        # Few on a busy host: each reads files of its.
-        wait $shares && [ $n -gt 3 ]
+        {program("hogs")} {id} 1 pinned 0 0 >/tmp/hogs & hogs=$!
+        until [ -s /tmp/hogs ]; do busybox usleep 10000; done
+        # Counted, not timed: each reads files of the host's.
+        for n in $(seq 20); do renice -n $((n % 2)) -p $(cat /tmp/hogs) || exit 1; done >/dev/null
+        until [ $(cat /sys/module/slicer/parameters/ended) -gt 500 ]; do busybox usleep 10000; done
+        kill -KILL $hogs; wait $hogs; rm /tmp/hogs
         """,
         timeout=100,
     )
@@ -85,7 +83,7 @@ def test_slice_goes_on_when_parameters_change(guest, program):
 def test_shorter_slice_reaches_the_turn_under_way(guest, program):
     id = load_policy(guest, "slicer", "slice_us=60000000")
     run_ok(guest, f"{program('shares')} 1 600 {id}:0 {id}:0 > /tmp/shares & {joined('slicer', 2)};"
-           "echo 1000 > /sys/module/slicer/parameters/slice_us; wait", timeout=100)  # fmt: skip
+           "echo 1000 > /sys/module/slicer/parameters/slice_us && wait $!", timeout=100)  # fmt: skip
     assert _figures(guest)["ended"] > 20
 
 

@@ -36,7 +36,7 @@ NAMES = {
 
 def _storm(guest, program, tally, policy: str, storm: str, count: int, *options: str) -> None:
     load_policy(guest, policy, *options)
-    run_ok(guest, f"{program('storm')} {policy} {storm} {count}", timeout=110)
+    run_ok(guest, f"{program('storm')} {policy} {storm} {count}", timeout=250)
     tally(NAMES[storm], count)
 
 
@@ -91,5 +91,5 @@ def test_ping_pong(guest, program, policy):
     """No wakeup is lost between any two CPUs."""
     load_policy(guest, policy)
     before = policies(guest)[policy].switches
-    run_ok(guest, f"{program('pingpong')} {policy} 150", timeout=70)
+    run_ok(guest, f"{program('pingpong')} {policy} 150", timeout=250)
     assert policies(guest)[policy].switches - before >= 4 * 150

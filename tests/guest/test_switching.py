@@ -47,7 +47,7 @@ def test_delayed_dequeue(guest, program, tally):
 
 def test_deadline_threads_that_come_back_run(guest, program):
     """6.12.117 loses one that left while it was throttled: linux/patches/0002-deadline-return.patch."""
-    assert run_ok(guest, f"{program('deadline_return')} 12", timeout=120) == "0\n"
+    assert run_ok(guest, f"{program('deadline_return')} 12", timeout=250) == "0\n"
 
 
 @pytest.mark.long

@@ -34,9 +34,15 @@ def _spin(cpu: int, prefix: str) -> str:
 
 
 def _beside(hog: str, command: str) -> str:
-    """The command gets a signal after 2 s, but can only end when the hog does, after 7 s."""
-    # timeout(1) itself must not wait for the CPU.
-    return f"{hog} & hog=$!; {spins()}; timeout 2 {command} & sleep 7; kill -KILL $hog; wait; true"
+    """The command gets a signal when it has waited for 2 s, but can only end when the hog does, after 7 s.
+
+    From when it waits behind the hog: how long it takes to get there, the host decides.
+    """
+    waits = '[ "$(grep -Exc "state +READY|cpu +1" /proc/$waits/saakm)" = 2 ]'
+    return f"""{hog} & hog=$!; {spins()}
+        {command} & waits=$!
+        until {waits}; do busybox usleep 10000; done
+        sleep 2; kill $waits; sleep 5; kill -KILL $hog; wait; true"""
 
 
 @pytest.mark.parametrize("hog", ["chrt -f 10", "chrt -o 0"], ids=["rt", "fair"])

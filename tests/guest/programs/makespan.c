@@ -2,8 +2,8 @@
 /*
  * How long does it take until threads that wake at the same time have used so much CPU time?
  *	makespan POLICY_ID CPU MASK MS...
- * All have slept on the CPU, and may use those of the mask (hexadecimal). Says us in all, and
- * which CPUs they ended on, as a hexadecimal mask.
+ * All have slept on the CPU, and may use those of the mask (hexadecimal). Says which CPUs they
+ * ended on, as a hexadecimal mask, and after how many us each had ended.
  */
 #include "gates.h"
 
@@ -36,17 +36,17 @@ static void works(struct subject *self)
 
 static void measure(int n)
 {
-	uint64_t begin_ns = now_ns(CLOCK_MONOTONIC), end_ns = begin_ns;
+	uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);
 	unsigned long cpus = 0;
 
 	close(go[1]);
 	for (int i = 0; i < n; i++) {
 		subject_stop(&workers[i].subject);
 		cpus |= 1ul << workers[i].cpu;
-		if (workers[i].end_ns > end_ns)
-			end_ns = workers[i].end_ns;
 	}
-	printf("%llu %lx\n", (unsigned long long)(end_ns - begin_ns) / 1000, cpus);
+	printf("%lx\n", cpus);
+	for (int i = 0; i < n; i++)
+		printf("%llu\n", (unsigned long long)(workers[i].end_ns - begin_ns) / 1000);
 }
 
 int main(int argc, char **argv)
