@@ -224,7 +224,7 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 		if (st->rq && st->rq->key)
 			saakm_rq_resort(p);
 		if (st->rq)
-			saakm_shared_recall(rq, p);
+			saakm_shared_recall(p);
 		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
 	}
 	if (READ_ONCE(st->in_kernel) == SAAKM_PREEMPTED && st->state == SAAKM_READY)
@@ -436,7 +436,8 @@ static void set_next_task_saakm(struct rq *rq, struct task_struct *p, bool first
 	if (static_branch_unlikely(&saakm_charging))
 		st->told_ns = p->se.sum_exec_runtime;
 	if (static_branch_unlikely(&saakm_observed) ||
-	    unlikely(saakm_sliced(policy, st) || st->in_kernel || policy->ops->running)) {
+	    unlikely(st->in_kernel || policy->ops->running ||
+		     (saakm_sliced(policy, st) && !saakm_slice_begins_long(rq, p)))) {
 		saakm_run_slow(rq, p);
 		return;
 	}

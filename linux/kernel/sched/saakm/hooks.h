@@ -38,6 +38,7 @@ struct saakm_setsched {
 /* With saakm_enabled() only */
 bool __saakm_newly_idle(struct rq *rq, struct rq_flags *rf);
 void __saakm_refill(struct rq *rq, struct rq_flags *rf);
+struct task_struct *saakm_pick_shared(struct rq *rq);
 struct task_struct *saakm_pick_task(struct rq *rq);
 void __saakm_goes_on(struct rq *rq, struct task_struct *p);
 bool saakm_prio_less(const struct task_struct *a, const struct task_struct *b);
@@ -71,9 +72,14 @@ static inline bool saakm_alone(struct rq *rq)
 
 static inline struct task_struct *saakm_pick_alone(struct rq *rq, struct rq_flags *rf)
 {
+	struct task_struct *p;
+
 	if (!saakm_alone(rq))
 		return NULL;
 	if (static_branch_unlikely(&saakm_refilling)) {
+		p = saakm_pick_shared(rq);
+		if (p)
+			return p;
 		__saakm_refill(rq, rf);
 		if (!saakm_alone(rq))
 			return NULL;

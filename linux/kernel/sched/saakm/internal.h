@@ -64,6 +64,7 @@ struct saakm_core {
 	unsigned int		queue;		/* own->queue, or SAAKM_RQ_SHARED */
 	int			cpu;
 	struct saakm_rq		*shared;	/* core->shared, or NULL */
+	bool			picks_shared;	/* no handler refills from there, or elects */
 	unsigned int		nr_runnable;
 	u64			switches;
 	unsigned long		next_balance;
@@ -256,13 +257,15 @@ static inline void saakm_put(struct saakm_policy *policy)
 }
 
 /* shared.c */
+extern u64 saakm_refillers;		/* masks of the policies in use that refill */
+
 void saakm_shared_link(struct saakm_rq *srq, struct task_struct *p);
 void saakm_shared_unlink(struct saakm_rq *srq, struct task_struct *p);
 void saakm_shared_to_head(struct saakm_rq *srq, struct task_struct *p);
 bool saakm_shared_key(struct saakm_rq *srq, u64 *key);
 struct task_struct *saakm_not_refilled(struct rq *rq);
 void saakm_shared_leave_idle(struct rq *rq);
-void saakm_shared_recall(struct rq *rq, struct task_struct *p);
+void saakm_shared_recall(struct task_struct *p);
 
 static inline struct saakm_shared *saakm_shared_of(const struct saakm_rq *srq)
 {
@@ -306,8 +309,24 @@ void saakm_slice_contend(struct rq *rq);
 void saakm_slice_cancel(struct rq *rq);
 bool saakm_slice_tick(struct rq *rq, struct task_struct *p);
 void saakm_slice_resume(struct rq *rq, struct task_struct *p);
-u64 saakm_slice_ns(const struct task_struct *p);
 void saakm_slice_init_rq(struct rq *rq);
+
+static inline u64 saakm_slice_ns(const struct task_struct *p)
+{
+	return p->saakm.slice_ns ?:
+		(u64)READ_ONCE(p->saakm.policy->slice_us) * NSEC_PER_USEC;
+}
+
+/* What saakm_slice_begin() does for slices that end at a tick; false: it is to be called. */
+static __always_inline bool saakm_slice_begins_long(struct rq *rq, struct task_struct *p)
+{
+	u64 slice_ns = saakm_slice_ns(p);
+
+	if (unlikely(slice_ns < TICK_NSEC || rq->saakm.slice))
+		return false;
+	p->saakm.slice_end_ns = p->se.sum_exec_runtime + slice_ns;
+	return true;
+}
 
 /* CPU time until the slice of the running thread ends, or 0. Its time is up to date. */
 static inline u64 saakm_slice_left(const struct task_struct *p)

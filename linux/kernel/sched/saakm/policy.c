@@ -96,8 +96,10 @@ void saakm_use(struct saakm_policy *policy)
 	if (routines->newly_idle)
 		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->own->mask);
 	saakm_watch_idle(policy->own);
-	if (policy->own->refills)
+	if (policy->own->refills) {
+		WRITE_ONCE(saakm_refillers, saakm_refillers | policy->own->mask);
 		static_branch_inc(&saakm_refilling);
+	}
 	WRITE_ONCE(policy->used_once, true);
 }
 
@@ -110,6 +112,7 @@ static void saakm_unuse(struct saakm_policy *policy)
 	WRITE_ONCE(saakm_pulling, saakm_pulling & ~policy->own->mask);
 	WRITE_ONCE(saakm_watching_idle, saakm_watching_idle & ~policy->own->mask);
 	WRITE_ONCE(saakm_keeping_masks, saakm_keeping_masks & ~policy->own->mask);
+	WRITE_ONCE(saakm_refillers, saakm_refillers & ~policy->own->mask);
 	policy->used_once = false;
 	if (policy->own->routines.used)
 		static_branch_dec(&saakm_charging);

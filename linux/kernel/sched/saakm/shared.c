@@ -11,6 +11,7 @@
  */
 
 DEFINE_STATIC_KEY_FALSE(saakm_refilling);
+u64 saakm_refillers __read_mostly;
 
 /* Threads that a CPU looks at which would idle. Others have less time: SAAKM_STEAL_LOOKS */
 #define SAAKM_IDLE_LOOKS	1024
@@ -29,21 +30,33 @@ static bool saakm_call_idle(const struct saakm_shared *shared, struct task_struc
 	return false;
 }
 
-void saakm_shared_link(struct saakm_rq *srq, struct task_struct *p)
+/* @p has come. Its own CPU will look if it idles; for some there is no other. */
+static __always_inline void saakm_call_for(struct saakm_shared *shared, struct task_struct *p)
 {
-	struct saakm_shared *shared = saakm_shared_of(srq);
-
-	scoped_guard(raw_spinlock, &shared->lock) {
-		if (saakm_rq_kind(srq) == SAAKM_RQ_FIFO)
-			saakm_rq_link_fifo(srq, p);
-		else
-			saakm_rq_link_sorted(srq, p, saakm_rq_kind(srq));
-	}
-	/* Its own CPU will look if it idles; for some there is no other. */
 	if (p->nr_cpus_allowed == 1 || is_idle_task(saakm_rq_curr(task_rq(p))))
 		return;
 	smp_mb();	/* __saakm_enter_idle() */
 	saakm_call_idle(shared, p, -1);
+}
+
+static noinline void saakm_shared_link_sorted(struct saakm_shared *shared, struct task_struct *p)
+{
+	scoped_guard(raw_spinlock, &shared->lock)
+		saakm_rq_link_sorted(&shared->rq, p, saakm_rq_kind(&shared->rq));
+	saakm_call_for(shared, p);
+}
+
+void saakm_shared_link(struct saakm_rq *srq, struct task_struct *p)
+{
+	struct saakm_shared *shared = saakm_shared_of(srq);
+
+	if (saakm_rq_kind(srq) != SAAKM_RQ_FIFO) {
+		saakm_shared_link_sorted(shared, p);
+		return;
+	}
+	scoped_guard(raw_spinlock, &shared->lock)
+		saakm_rq_link_fifo(srq, p);
+	saakm_call_for(shared, p);
 }
 
 static void saakm_shared_drop(struct saakm_rq *srq, struct task_struct *p)
@@ -337,6 +350,43 @@ void __saakm_refill(struct rq *rq, struct rq_flags *rf)
 		saakm_balance_ext(rq, rf);
 }
 
+/* Without the lock of the queue. Who waits there on another CPU may just have left. */
+static struct task_struct *saakm_shared_peek(struct saakm_rq *srq)
+{
+	struct list_head *pos;
+	struct rb_node *rb;
+
+	if (saakm_rq_kind(srq) == SAAKM_RQ_RBTREE) {
+		rb = READ_ONCE(srq->root.rb_leftmost);
+		return rb ? __node_2_task(rb) : NULL;
+	}
+	pos = READ_ONCE(srq->head.next);
+	return pos != &srq->head ? __list_2_task(pos) : NULL;
+}
+
+/*
+ * What is common: the running thread blocks, and the first that waits is on this CPU
+ * already. It is elected where it is; only who has the lock of @rq could take it away.
+ */
+struct task_struct *saakm_pick_shared(struct rq *rq)
+{
+	struct saakm_policy *policy = rq->saakm.first;
+	struct saakm_core *core = saakm_core(policy, cpu_of(rq));
+	struct task_struct *p;
+
+	if (!core->picks_shared || core->event.rq.nr_tasks || rq->saakm.special ||
+	    saakm_rq_curr(rq)->saakm.on_rq || READ_ONCE(saakm_refillers) != policy->own->mask ||
+	    READ_ONCE(policy->ops) != &policy->own->routines)
+		return NULL;
+	p = saakm_shared_peek(core->shared);
+	if (!p || task_rq(p) != rq || READ_ONCE(p->saakm.rq) != core->shared)
+		return NULL;
+	/* Others: see saakm_call_for_rest(). */
+	if (READ_ONCE(core->shared->nr_tasks) > 1 && !cpumask_empty(&saakm_idle_cpus))
+		return NULL;
+	return p;
+}
+
 /*
  * Nobody was elected. A policy may not have been asked to refill: the deadline server
  * elects, or core scheduling for a sibling, or a policy before it has held its threads back.
@@ -369,12 +419,10 @@ void saakm_shared_leave_idle(struct rq *rq)
 }
 
 /* A thread that waits may use other CPUs now. */
-void saakm_shared_recall(struct rq *rq, struct task_struct *p)
+void saakm_shared_recall(struct task_struct *p)
 {
-	if (!(p->saakm.rq->type & SAAKM_RQ_SHARED) || is_idle_task(saakm_rq_curr(rq)))
-		return;
-	smp_mb();	/* __saakm_enter_idle() */
-	saakm_call_idle(saakm_shared_of(p->saakm.rq), p, -1);
+	if (p->saakm.rq->type & SAAKM_RQ_SHARED)
+		saakm_call_for(saakm_shared_of(p->saakm.rq), p);
 }
 
 /* What handlers call */
@@ -451,6 +499,7 @@ int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores)
 		core->shared = &shared->rq;
 		core->event.shared = &shared->rq;
 		core->queue = SAAKM_RQ_SHARED;
+		core->picks_shared = !own->routines.refill && !own->routines.schedule;
 	}
 	return 0;
 }

@@ -10,12 +10,6 @@
 #define SAAKM_SLICE_REST_NS	(1 * NSEC_PER_USEC)
 #define SAAKM_SLICE_MAX_NS	BIT_ULL(62)		/* added to a time it is no past one */
 
-u64 saakm_slice_ns(const struct task_struct *p)
-{
-	return p->saakm.slice_ns ?:
-		(u64)READ_ONCE(p->saakm.policy->slice_us) * NSEC_PER_USEC;
-}
-
 /* Somebody waits, or may without a sign to this CPU. */
 static bool saakm_to_be_timed(struct rq *rq, const struct task_struct *p)
 {
