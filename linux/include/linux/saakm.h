@@ -291,7 +291,7 @@ struct saakm_policy {
 	 * saakm_pull_idle(). Default: nothing.
 	 */
 	void (*newly_idle)(struct core_event *core);
-	/** @enter_idle: The core goes idle. [R] Default: nothing. */
+	/** @enter_idle: The core goes idle, unless it goes offline. [R] Default: nothing. */
 	void (*enter_idle)(struct core_event *core);
 	/** @exit_idle: The core leaves idle. [R] Default: nothing. */
 	void (*exit_idle)(struct core_event *core);

@@ -13,8 +13,8 @@
 
 /*
  * Those that wait in the policy's queues go before whoever comes now, or comes again: what
- * is in the class's own queue is elected before all else, and one of them may be in a fork
- * that the eviction waits for.
+ * is in the class's own queue goes before all but a policy that is owed the CPU for a while,
+ * and one of them may be in a fork that the eviction waits for.
  */
 static void saakm_adopt(struct rq *rq, struct saakm_policy *policy)
 {

@@ -103,13 +103,17 @@ static inline unsigned int saakm_held_by_ext(struct rq *rq)
 
 /*
  * No thread of a class above is runnable, whatever nr_running says: it counts fair threads
- * that sleep until they are elected (delayed dequeue).
+ * that sleep until they are elected (delayed dequeue), and deadline servers until they find
+ * nobody.
  */
 static inline bool saakm_nothing_above(struct rq *rq)
 {
 	unsigned int others = rq->nr_running - rq->saakm.nr_running;
 
-	return !others || others == saakm_held_by_ext(rq) + rq->cfs.h_nr_delayed;
+	return !others ||
+	       others == saakm_held_by_ext(rq) + rq->cfs.h_nr_delayed +
+			 !RB_EMPTY_NODE(&rq->fair_server.rb_node) +
+			 !RB_EMPTY_NODE(&rq->saakm.server.rb_node);
 }
 
 /*

@@ -49,7 +49,8 @@ void saakm_begin_idle_masks(void)
 	cpumask_clear(&saakm_idle_cores);
 	for_each_possible_cpu(cpu) {
 		guard(rq_lock_irqsave)(cpu_rq(cpu));
-		saakm_note_idle(cpu, is_idle_task(saakm_rq_curr(cpu_rq(cpu))));
+		saakm_note_idle(cpu, cpu_online(cpu) &&
+				     is_idle_task(saakm_rq_curr(cpu_rq(cpu))));
 	}
 }
 

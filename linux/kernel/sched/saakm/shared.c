@@ -16,13 +16,13 @@ u64 saakm_refillers __read_mostly;
 /* Threads that a CPU looks at which would idle. Others have less time: SAAKM_STEAL_LOOKS */
 #define SAAKM_IDLE_LOOKS	1024
 
-/* Has an idle CPU look, if there is one that @p may use, other than @taker. */
-static bool saakm_call_idle(const struct saakm_shared *shared, struct task_struct *p, int taker)
+/* Has an idle CPU look, if there is one that @p may use. */
+static bool saakm_call_idle(const struct saakm_shared *shared, struct task_struct *p)
 {
 	int cpu;
 
 	for_each_cpu_and(cpu, &saakm_idle_cpus, &shared->cores) {
-		if (cpu == taker || !saakm_may_run_on(p, cpu))
+		if (!saakm_may_run_on(p, cpu))
 			continue;
 		saakm_kick(cpu);
 		return true;
@@ -36,7 +36,7 @@ static __always_inline void saakm_call_for(struct saakm_shared *shared, struct t
 	if (p->nr_cpus_allowed == 1 || is_idle_task(saakm_rq_curr(task_rq(p))))
 		return;
 	smp_mb();	/* __saakm_enter_idle() */
-	saakm_call_idle(shared, p, -1);
+	saakm_call_idle(shared, p);
 }
 
 static noinline void saakm_shared_link_sorted(struct saakm_shared *shared, struct task_struct *p)
@@ -105,8 +105,8 @@ bool saakm_shared_key(struct saakm_rq *srq, u64 *key)
 	return first;
 }
 
-/* One has been taken. Whoever put the others there may have kicked this CPU for them, too. */
-static void saakm_call_for_rest(struct saakm_shared *shared, int taker)
+/* Who has kicked a CPU that takes one thread, or none, may have done so for the others, too. */
+static void saakm_call_for_rest(struct saakm_shared *shared)
 {
 	unsigned int looks = SAAKM_IDLE_LOOKS, calls = SAAKM_STEAL_LOOKS;
 	struct task_struct *p;
@@ -119,7 +119,7 @@ static void saakm_call_for_rest(struct saakm_shared *shared, int taker)
 	     p = saakm_shared_next(&shared->rq, p)) {
 		if (p->nr_cpus_allowed == 1)
 			continue;		/* its own CPU looks */
-		if (saakm_call_idle(shared, p, taker) || !--calls)
+		if (saakm_call_idle(shared, p) || !--calls)
 			return;
 	}
 }
@@ -140,9 +140,13 @@ static bool saakm_wished(const struct saakm_wish *wish, const struct task_struct
 /* Would a thread of @policy have its turn here? The lock may have been dropped since. */
 static bool saakm_has_turn(struct rq *rq, const struct saakm_policy *policy)
 {
-	return saakm_nothing_above(rq) &&
-	       (rq->saakm.owed & rq->saakm.active || !rq->saakm.first ||
-		!saakm_policy_before(rq->saakm.first, policy));
+	u64 owed = rq->saakm.owed & rq->saakm.active;	/* as saakm_floor_elect() */
+
+	if (!saakm_nothing_above(rq) || rq->saakm.orphans.nr_tasks)
+		return false;
+	if (owed)
+		return owed == policy->own->mask;
+	return !rq->saakm.first || !saakm_policy_before(rq->saakm.first, policy);
 }
 
 /*
@@ -259,8 +263,6 @@ static struct task_struct *saakm_take_first(struct rq *rq, struct saakm_core *co
 {
 	struct task_struct *p = saakm_try_take(rq, from, &core->event.rq, wish);
 
-	if (p)
-		saakm_call_for_rest(saakm_shared_of(from), cpu_of(rq));
 	core->event.curr = saakm_core_curr(rq, core);
 	return p;
 }
@@ -379,12 +381,10 @@ struct task_struct *saakm_pick_shared(struct rq *rq)
 	    READ_ONCE(policy->ops) != &policy->own->routines)
 		return NULL;
 	p = saakm_shared_peek(core->shared);
-	if (!p || task_rq(p) != rq || READ_ONCE(p->saakm.rq) != core->shared)
+	if (!p || task_rq(p) != rq)
 		return NULL;
-	/* Others: see saakm_call_for_rest(). */
-	if (READ_ONCE(core->shared->nr_tasks) > 1 && !cpumask_empty(&saakm_idle_cpus))
-		return NULL;
-	return p;
+	smp_rmb();	/* __set_task_cpu(): one that is on its way here is in no queue */
+	return READ_ONCE(p->saakm.rq) == core->shared ? p : NULL;
 }
 
 /*
@@ -414,7 +414,7 @@ void saakm_shared_leave_idle(struct rq *rq)
 	for_each_saakm_policy(policy) {
 		core = saakm_core(policy, cpu_of(rq));
 		if (saakm_shared_waits(core))
-			saakm_call_for_rest(saakm_shared_of(core->shared), cpu_of(rq));
+			saakm_call_for_rest(saakm_shared_of(core->shared));
 	}
 }
 
