@@ -44,13 +44,14 @@ void saakm_note_idle(int cpu, bool idle)
 /* The masks have not been kept. Somebody is about to rely on them. */
 void saakm_begin_idle_masks(void)
 {
+	struct task_struct *curr;
 	int cpu;
 
 	cpumask_clear(&saakm_idle_cores);
 	for_each_possible_cpu(cpu) {
 		guard(rq_lock_irqsave)(cpu_rq(cpu));
-		saakm_note_idle(cpu, cpu_online(cpu) &&
-				     is_idle_task(saakm_rq_curr(cpu_rq(cpu))));
+		curr = saakm_rq_curr(cpu_rq(cpu));
+		saakm_note_idle(cpu, cpu_online(cpu) && is_idle_task(curr));
 	}
 }
 
