@@ -109,6 +109,14 @@ def test_goals_beside_the_peers():
     assert verdict.measured == "0.950" and not verdict.reached
 
 
+def test_goal_of_a_shared_queue():
+    """Of what sched_ext's adds to the 6,813 instructions outside of any class."""
+    for ours, measured, reached in ((7813.0, "0.500", True), (7913.0, "0.550", False)):
+        rows = [row("global", "pipe", ours), row("scx_global", "pipe", 8813.0)]
+        (verdict,) = judged(rows).values()
+        assert (verdict.measured, verdict.reached) == (measured, reached)
+
+
 # --- tables, curves, Markdown ---
 
 ALONG = [

@@ -12,6 +12,9 @@ from .axes import AXES, axis_of
 _PICKS = {"pipe": 2, "yield": 1}
 _PER_POLICY = 5
 _SAME = 0.01
+# Instructions of a pipe round trip that lie outside of any class: what saakm cost --where shows
+# beside the functions of SCHED_FIFO, of a SaaKM policy and of sched_ext.
+_OUTSIDE = 6813
 # Fewer share what waking up a crowd costs by itself.
 _LEAST = {"crowd": 100}
 # Cost = a + b log n: how far off its line a point may be, as a part of the cost.
@@ -48,6 +51,16 @@ def _plain(rows: list[Row]) -> list[Verdict]:
                     ours <= part * theirs,
                 )
             )
+    ours, theirs = cost.get(("global", "pipe")), cost.get(("scx_global", "pipe"))
+    if ours and theirs:
+        part = (ours - _OUTSIDE) / (theirs - _OUTSIDE)
+        found.append(
+            Verdict(
+                "a shared queue adds at most 0.50 of what sched_ext's global one adds to pipe",
+                f"{part:.3f}",
+                part <= 0.5,
+            )
+        )
     return found
 
 
