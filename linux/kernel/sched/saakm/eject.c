@@ -142,8 +142,6 @@ static void saakm_finish_eject(struct work_struct *work)
 	/* While those who waited can still be seen. */
 	char *state = saakm_dump_state();
 
-	/* At first, for they may keep the CPU from one in a fork that this waits for. */
-	saakm_evict_all(policy);
 	saakm_wait_joiners();
 	saakm_evict_all(policy);
 	WRITE_ONCE(policy->exit.done, true);

@@ -25,7 +25,8 @@ static void saakm_note_idle_core(int cpu, bool idle)
 		smp_mb__after_atomic();	/* and that, or we see that they run */
 		idle = cpumask_subset(smt, &saakm_idle_cpus);
 	}
-	if (!idle && cpumask_test_cpu(cpu, &saakm_idle_cores)) {
+	/* One that has come online was no sibling when the others' core began to idle. */
+	if (!idle && cpumask_intersects(smt, &saakm_idle_cores)) {
 		for_each_cpu(sibling, smt)
 			cpumask_clear_cpu(sibling, &saakm_idle_cores);
 	}

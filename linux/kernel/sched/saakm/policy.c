@@ -412,7 +412,6 @@ static void saakm_unlink_policy(struct saakm_policy *policy)
  */
 static void saakm_take_down(struct saakm_policy *policy)
 {
-	saakm_evict_all(policy);	/* as saakm_finish_eject() */
 	saakm_wait_joiners();
 	saakm_evict_all(policy);
 	saakm_unlink_policy(policy);
