@@ -286,16 +286,16 @@ def load_policy(guest: Guest, name: str, *parameters: str) -> int:
     return policies(guest)[name].id
 
 
-def joined(policy: str, count: int) -> str:
+def joined(policy: str, count: int, pause: str = ":") -> str:
     """For a shell in the guest: waits until the policy has that many threads.
 
     A sleep would not do. While a program waits for its file the guest has nothing to run, and
     its time leaps to the end of the sleep. The shell does it alone: another program may wait for
-    what a thread holds that its policy starves.
+    what a thread holds that its policy starves. With a `pause` it leaves its CPU to others.
     """
     row = f'[ "$name $threads" = "{policy} {count}" ] && break'
     rows = f"while read -r _ name _ _ _ threads _; do {row}; done </proc/saakm/policies"
-    return f"until {rows}; do :; done"
+    return f"until {rows}; do {pause}; done"
 
 
 def spins(count: int = 1) -> str:
