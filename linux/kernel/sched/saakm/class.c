@@ -28,9 +28,6 @@ static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct sa
 static void saakm_deactivate(struct rq *rq, struct saakm_policy *policy)
 {
 	rq->saakm.active &= ~policy->own->mask;
-	/* Ticks look at it only where several compete: it would go before orphans for ever. */
-	if (!(rq->saakm.active & (rq->saakm.active - 1)))
-		rq->saakm.owed = 0;
 	if (rq->saakm.first == policy)
 		rq->saakm.first = rq->saakm.active ? saakm_next_active(rq, policy) : NULL;
 }

@@ -207,6 +207,6 @@ void __saakm_floor_tick(struct rq *rq, struct task_struct *p)
 {
 	if (p->saakm.event.flags & SAAKM_EV_FORCED)
 		saakm_floor_turn(rq);
-	else if (rq->saakm.active & (rq->saakm.active - 1))
+	else	/* orphans may wait behind a policy that is owed the CPU, and is alone by now */
 		saakm_floor_policies(rq, p->saakm.policy);
 }

@@ -55,6 +55,7 @@ struct saakm_shared {
 	raw_spinlock_t		lock;
 	struct saakm_shared	*next;		/* saakm_own.shared */
 	struct cpumask		cores;
+	struct cpumask		idle;		/* saakm_call_for_rest() */
 };
 
 /* Behind the struct core_event that a policy sees. */

@@ -98,7 +98,7 @@ void saakm_floor_rescue(struct rq *rq);
 
 static inline void saakm_floor_tick(struct rq *rq, struct task_struct *p)
 {
-	if (unlikely(rq->saakm.active & (rq->saakm.active - 1) ||
+	if (unlikely(rq->saakm.active & (rq->saakm.active - 1) || rq->saakm.owed ||
 		     p->saakm.event.flags & SAAKM_EV_FORCED))
 		__saakm_floor_tick(rq, p);
 }

@@ -3,7 +3,8 @@
  * Queues that cores share. To the kernel a thread in one belongs to the CPU that it was
  * placed on: it is on that one's runqueue, whose lock keeps it there. The lock of the
  * queue, inside of those, is for the order. A CPU that elects takes the first over before
- * it does, into its own core->rq, where it may drop the lock of its runqueue.
+ * it does, into its own core->rq, where it may drop the lock of its runqueue; or elects it
+ * where it is, if that is on this CPU.
  *
  * A thread that comes looks for an idle CPU; a CPU that begins to idle looks for a thread,
  * and so does one that ends to, for others: it may have been counted on. Each says first
@@ -16,27 +17,32 @@ u64 saakm_refillers __read_mostly;
 /* Threads that a CPU looks at which would idle. Others have less time: SAAKM_STEAL_LOOKS */
 #define SAAKM_IDLE_LOOKS	1024
 
-/* Has an idle CPU look, if there is one that @p may use. */
-static bool saakm_call_idle(const struct saakm_shared *shared, struct task_struct *p)
+/* Has one of @cpus look that idles and that @p may use. Returns it, or -1. */
+static int saakm_call_idle(const struct cpumask *cpus, struct task_struct *p)
 {
 	int cpu;
 
-	for_each_cpu_and(cpu, &saakm_idle_cpus, &shared->cores) {
+	for_each_cpu_and(cpu, &saakm_idle_cpus, cpus) {
 		if (!saakm_may_run_on(p, cpu))
 			continue;
 		saakm_kick(cpu);
-		return true;
+		return cpu;
 	}
-	return false;
+	return -1;
+}
+
+static bool saakm_idles(struct rq *rq)
+{
+	return is_idle_task(saakm_rq_curr(rq));
 }
 
 /* @p has come. Its own CPU will look if it idles; for some there is no other. */
 static __always_inline void saakm_call_for(struct saakm_shared *shared, struct task_struct *p)
 {
-	if (p->nr_cpus_allowed == 1 || is_idle_task(saakm_rq_curr(task_rq(p))))
+	if (p->nr_cpus_allowed == 1 || saakm_idles(task_rq(p)))
 		return;
 	smp_mb();	/* __saakm_enter_idle() */
-	saakm_call_idle(shared, p);
+	saakm_call_idle(&shared->cores, p);
 }
 
 static noinline void saakm_shared_link_sorted(struct saakm_shared *shared, struct task_struct *p)
@@ -108,19 +114,23 @@ bool saakm_shared_key(struct saakm_rq *srq, u64 *key)
 /* Who has kicked a CPU that takes one thread, or none, may have done so for the others, too. */
 static void saakm_call_for_rest(struct saakm_shared *shared)
 {
-	unsigned int looks = SAAKM_IDLE_LOOKS, calls = SAAKM_STEAL_LOOKS;
+	unsigned int looks = SAAKM_IDLE_LOOKS;
+	struct cpumask *idle = &shared->idle;
 	struct task_struct *p;
+	int cpu;
 
 	if (!READ_ONCE(shared->rq.nr_tasks) ||
 	    !cpumask_intersects(&saakm_idle_cpus, &shared->cores))
 		return;
 	guard(raw_spinlock)(&shared->lock);
-	for (p = saakm_shared_first(&shared->rq); p && looks--;
+	cpumask_and(idle, &saakm_idle_cpus, &shared->cores);
+	for (p = saakm_shared_first(&shared->rq); p && looks-- && !cpumask_empty(idle);
 	     p = saakm_shared_next(&shared->rq, p)) {
 		if (p->nr_cpus_allowed == 1)
 			continue;		/* its own CPU looks */
-		if (saakm_call_idle(shared, p) || !--calls)
-			return;
+		cpu = saakm_call_idle(idle, p);
+		if (cpu >= 0)
+			cpumask_clear_cpu(cpu, idle);
 	}
 }
 
@@ -159,7 +169,7 @@ static struct task_struct *saakm_shared_look(struct rq *rq, struct saakm_rq *fro
 					     struct rq **src)
 {
 	struct saakm_shared *shared = saakm_shared_of(from);
-	unsigned int looks = rq->saakm.nr_running ? SAAKM_STEAL_LOOKS : SAAKM_IDLE_LOOKS;
+	unsigned int looks = saakm_idles(rq) ? SAAKM_IDLE_LOOKS : SAAKM_STEAL_LOOKS;
 	struct task_struct *p;
 
 	scoped_guard(raw_spinlock, &shared->lock) {
@@ -247,7 +257,12 @@ static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
 		if (comes)
 			return p;
 	}
-	return saakm_has_turn(rq, from->owner) ? saakm_shared_local(rq, from, to, wish) : NULL;
+	if (!saakm_has_turn(rq, from->owner))
+		return NULL;
+	p = saakm_shared_local(rq, from, to, wish);
+	if (!p && tries < 0 && saakm_idles(rq))
+		irq_work_queue(&rq->saakm.kick);	/* nobody else may look again */
+	return p;
 }
 
 /* The thread of the policy that has the CPU, or NULL. It may leave while there is no lock. */
@@ -369,6 +384,7 @@ static struct task_struct *saakm_shared_peek(struct saakm_rq *srq)
 /*
  * What is common: the running thread blocks, and the first that waits is on this CPU
  * already. It is elected where it is; only who has the lock of @rq could take it away.
+ * (A CPU that leaves idle would call others for it.)
  */
 struct task_struct *saakm_pick_shared(struct rq *rq)
 {
@@ -377,7 +393,8 @@ struct task_struct *saakm_pick_shared(struct rq *rq)
 	struct task_struct *p;
 
 	if (!core->picks_shared || core->event.rq.nr_tasks || rq->saakm.special ||
-	    saakm_rq_curr(rq)->saakm.on_rq || READ_ONCE(saakm_refillers) != policy->own->mask ||
+	    saakm_rq_curr(rq)->saakm.on_rq || saakm_idles(rq) ||
+	    READ_ONCE(saakm_refillers) != policy->own->mask ||
 	    READ_ONCE(policy->ops) != &policy->own->routines)
 		return NULL;
 	p = saakm_shared_peek(core->shared);
