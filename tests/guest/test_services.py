@@ -103,6 +103,34 @@ def test_a_notifier_is_stopped_under_load(guest, program):
     assert "services" not in policies(guest)
 
 
+CPU1 = "/sys/devices/system/cpu/cpu1/online"
+THERE_AND_BACK = f"echo 0 >{CPU1} && echo 1 >{CPU1}"  # once more would do what was left undone
+
+
+def test_a_cpu_that_dies_notifies_on_another_one(guest, program):
+    """
+    It wakes a thread after it has done its interrupt work for the last time: what it queued then
+    would have stayed, and with it all that it is given when it is back.
+    """
+    id_ = load_policy(guest, "services")
+    run_ok(guest, "saakmctl set services $(pgrep -x services)")
+    run_ok(guest, THERE_AND_BACK)
+    assert _read(guest, "dying") == [1]
+    until(lambda: _read(guest, "seen") == _read(guest, "posted"), 20, "all that was posted")
+    run_ok(guest, "chrt -o -p 0 $(pgrep -x services)")
+    run_ok(guest, f"{program('notified')} {id_} 40", timeout=20)
+    guest.unload("services")
+
+
+def test_a_violation_on_a_cpu_that_dies_ends_the_policy(guest, watch):
+    load_policy(guest, "services", "wrong_when_dying=1", "on_violation=eject")
+    run_ok(guest, "saakmctl set services $(pgrep -x services)")
+    watch.expect_violations()
+    run_ok(guest, THERE_AND_BACK)
+    until(lambda: policies(guest)["services"].state == "ejected", 20, "the ejection")
+    assert _read(guest, "dying") == [1]
+
+
 # --- the topology ---
 
 

@@ -483,11 +483,11 @@ void saakm_pull_busier(struct core_event *core);
  * @policy: the policy that is being loaded
  * @cores: which of them, copied; each shares one queue at the most
  *
- * Of the type and key of &saakm_policy.queue, with a lock of its own. Threads that
- * would go to core->rq go there, as core->shared, and an idle core is called. Where a
- * core elects and nobody waits in core->rq, see @refill, the first is moved there.
+ * Of the type and key of &saakm_policy.queue, with a lock of its own. Threads that would go to
+ * core->rq go there, as core->shared, and an idle core is called. A core that elects while nobody
+ * waits in core->rq moves the first there, see @refill; or elects it in place, if it is here.
  *
- * Context: @init of &struct saakm_policy.
+ * Context: @init or @migrate_from of &struct saakm_policy.
  * Return: 0; -ENOMEM; -EINVAL elsewhere, with %SAAKM_RQ_NONE or a core that shares one.
  */
 int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores);

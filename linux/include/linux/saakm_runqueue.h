@@ -172,7 +172,7 @@ static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
  * @task: a thread of the calling policy; the caller holds a reference or is in
  *	an RCU section
  * @cpu: its new core
- * @rq: a runqueue of that core and policy
+ * @rq: a runqueue of that core and policy; no core->shared, which is no core's own
  *
  * Takes the locks, walks READY -> MIGRATING -> READY, calls moved in between, and
  * preempts there if the policy wants so. A thread that is on @cpu already changes queues
@@ -235,7 +235,8 @@ int saakm_to_head(struct task_struct *task);
  * @from: a queue that cores share, of this policy; this one need not be among them
  *
  * It takes the first that may run here, of 32 that it looks at (1024, if the core would
- * idle), else one that is on this core already, and puts it into core->rq. If that is on
+ * idle: one behind as many that may not run here waits for its own core), else one that is
+ * on this core already, and puts it into core->rq. If that is on
  * another core, the runqueue lock is dropped meanwhile, and @moved is called: core->curr,
  * and all else that was read before, may be another. Its wait goes on.
  *
@@ -251,7 +252,7 @@ struct task_struct *saakm_take(struct core_event *core, struct saakm_rq *from);
  * saakm_take() from core->shared of a thread that would be elected: the running one does
  * not go on or, without @schedule of its own and by key, goes after it.
  *
- * Context: @refill only; elsewhere it is refused and reported.
+ * Context: @refill only; elsewhere it is refused, and reported if there is a core->shared.
  * Return: the thread; NULL if there is none, or no core->shared.
  */
 struct task_struct *saakm_take_shared(struct core_event *core);

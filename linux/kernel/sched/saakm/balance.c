@@ -436,7 +436,7 @@ static bool saakm_balance_due(const struct saakm_policy *policy, int cpu)
 void saakm_count_kicks_anew(struct rq *rq)
 {
 	if (!cpu_online(cpu_of(rq)))
-		return;		/* as __saakm_enter_idle() */
+		return;		/* saakm_queue_work() */
 	WRITE_ONCE(rq->saakm.kicks, 0);
 	smp_mb();	/* saakm_kick() */
 	if (READ_ONCE(rq->saakm.kick_owed) && xchg(&rq->saakm.kick_owed, false))

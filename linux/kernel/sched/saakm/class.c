@@ -637,12 +637,8 @@ void __saakm_enter_idle(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
-	/*
-	 * Dying: its interrupt work has been done for the last time. What is queued now would
-	 * stay, and keep the CPU from all of its own when it is back: see __irq_work_queue_local().
-	 */
 	if (!cpu_online(cpu_of(rq)))
-		return;
+		return;		/* It dies, and idles for nobody. */
 	if (READ_ONCE(saakm_keeping_masks)) {
 		saakm_note_idle(cpu_of(rq), true);
 		smp_mb__after_atomic();		/* saakm_shared_link() */
@@ -651,7 +647,7 @@ void __saakm_enter_idle(struct rq *rq)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_enter_idle,
 				 policy->ops->enter_idle);
 		if (saakm_shared_waits(saakm_core(policy, cpu_of(rq))))
-			irq_work_queue(&rq->saakm.kick);
+			saakm_kick(cpu_of(rq));
 	}
 }
 

@@ -299,6 +299,9 @@ extern u64 saakm_keeping_masks;		/* masks of the policies in use that need them 
 void saakm_note_idle(int cpu, bool idle);
 void saakm_begin_idle_masks(void);
 
+/* services.c: on this CPU, or on another one where this one goes offline */
+void saakm_queue_work(struct irq_work *work);
+
 /* class.c */
 DECLARE_STATIC_KEY_FALSE(saakm_charging);	/* some policy in use has a handler `used` */
 void saakm_terminate(struct rq *rq, struct task_struct *p);

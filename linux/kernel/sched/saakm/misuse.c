@@ -438,7 +438,7 @@ void saakm_slept_in_handler(void)
 		clear_tsk_need_resched(current);
 		clear_preempt_need_resched();
 		this_rq()->saakm.resched_owed = true;
-		irq_work_queue(&this_rq()->saakm.kick);
+		saakm_kick(smp_processor_id());
 	}
 }
 
@@ -474,7 +474,7 @@ void saakm_restore_state(struct task_struct *prev)
 	if (!(state & TASK_NORMAL) || rq->saakm.to_wake)
 		return;
 	rq->saakm.to_wake = get_task_struct(prev);
-	irq_work_queue(&rq->saakm.wake);
+	saakm_queue_work(&rq->saakm.wake);
 }
 
 static void saakm_wake(struct irq_work *work)

@@ -53,6 +53,26 @@ void saakm_notifier_work(struct irq_work *work)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_notifier_work, SAAKM);
 
+/*
+ * A CPU that goes offline wakes threads after it has done its interrupt work for the last time.
+ * What it queued then would keep it from all of its own when it is back, see
+ * __irq_work_queue_local().
+ */
+void saakm_queue_work(struct irq_work *work)
+{
+	if (likely(cpu_online(raw_smp_processor_id())))
+		irq_work_queue(work);
+	else
+		irq_work_queue_on(work, cpumask_any(cpu_online_mask));
+}
+
+void saakm_notify(struct saakm_notifier *notifier)
+{
+	if (!WARN_ON_ONCE(!notifier->work.func))
+		saakm_queue_work(&notifier->work);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_notify, SAAKM);
+
 unsigned int saakm_task_weight(const struct task_struct *p)
 {
 	return scale_load_down(p->se.load.weight);

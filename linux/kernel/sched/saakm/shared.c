@@ -261,7 +261,7 @@ static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
 		return NULL;
 	p = saakm_shared_local(rq, from, to, wish);
 	if (!p && tries < 0 && saakm_idles(rq))
-		irq_work_queue(&rq->saakm.kick);	/* nobody else may look again */
+		saakm_kick(cpu_of(rq));	/* nobody else may look again */
 	return p;
 }
 

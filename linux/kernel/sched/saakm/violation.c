@@ -46,7 +46,7 @@ static void saakm_report(enum saakm_exit_kind kind, const struct saakm_policy *p
 	if (handler != SAAKM_H_none)
 		dump_stack();
 	printk_deferred_exit();
-	irq_work_queue(&saakm_eject_kick);
+	saakm_queue_work(&saakm_eject_kick);
 }
 
 void saakm_veject(struct saakm_policy *policy, enum saakm_exit_kind kind,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * services: a FIFO that asks, in its handlers, who wakes a thread and what is left of a slice,
- * has a kthread of its own that is notified of each wakeup, and hears of a new topology.
+ * has a kthread of its own that is notified of each wakeup, also by a CPU that goes offline, and
+ * hears of a new topology.
  */
+#include <linux/cpuhotplug.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/saakm.h>
@@ -37,6 +39,12 @@ static int posted, seen;
 module_param(posted, int, 0444);
 module_param(seen, int, 0444);
 
+/* A CPU that goes offline wakes the worker. */
+COUNT(dying);
+static bool wrong_when_dying;
+module_param(wrong_when_dying, bool, 0444);
+MODULE_PARM_DESC(wrong_when_dying, "prepare names a CPU that does not exist there");
+
 /* Topologies, and of the last one how many CPUs the widest level of CPU 0 has. */
 COUNT(topologies);
 static int widest;
@@ -60,6 +68,20 @@ static int work(void *unused)
 	return 0;
 }
 
+static void post(void)
+{
+	static DEFINE_RAW_SPINLOCK(lock);
+
+	scoped_guard(raw_spinlock, &lock)
+		WRITE_ONCE(posted, posted + 1);
+	saakm_notify(&notifier);
+}
+
+static void services_end(struct process_event *event, struct core_event *core)
+{
+	post();
+}
+
 /* Wakers */
 
 static void note_waker(int counts[3])
@@ -74,6 +96,12 @@ static void note_waker(int counts[3])
 static int services_prepare(struct process_event *event)
 {
 	note_waker(prepared);
+	if (!cpu_online(smp_processor_id())) {
+		atomic_inc(&nr_dying);
+		post();
+		if (wrong_when_dying)
+			return nr_cpu_ids;
+	}
 	return saakm_idle_prepare(event);
 }
 
@@ -83,15 +111,6 @@ static void services_place(struct process_event *event, struct core_event *core)
 		note_waker(placed);
 	if (own_us)
 		saakm_set_slice(event->task, (u64)own_us * NSEC_PER_USEC);
-}
-
-static void services_end(struct process_event *event, struct core_event *core)
-{
-	static DEFINE_RAW_SPINLOCK(lock);
-
-	scoped_guard(raw_spinlock, &lock)
-		WRITE_ONCE(posted, posted + 1);
-	saakm_notify(&notifier);
 }
 
 /* Slices */
@@ -168,17 +187,30 @@ static void services_topology_changed(struct saakm_policy *policy)
 	atomic_inc(&nr_topologies);
 }
 
+/* A state below CPUHP_AP_SMPCFD_DYING that nobody has on x86: see smpcfd_dying_cpu(). */
+#define AFTER_INTERRUPT_WORK	CPUHP_AP_IRQ_GIC_STARTING
+
+static int services_dying(unsigned int cpu)
+{
+	wake_up_process(worker);
+	return 0;
+}
+
 /* Setting up */
 
 static int services_init(struct saakm_policy *policy)
 {
 	saakm_notifier_init(&notifier);
 	worker = kthread_run(work, NULL, "services");
-	return PTR_ERR_OR_ZERO(worker);
+	if (IS_ERR(worker))
+		return PTR_ERR(worker);
+	return cpuhp_setup_state_nocalls(AFTER_INTERRUPT_WORK, "tests/services:dying", NULL,
+					 services_dying);
 }
 
 static void services_free_metadata(struct saakm_policy *policy)
 {
+	cpuhp_remove_state_nocalls(AFTER_INTERRUPT_WORK);
 	kthread_stop(worker);
 	saakm_notifier_stop(&notifier);
 }
