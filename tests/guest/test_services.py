@@ -117,6 +117,7 @@ def test_a_cpu_that_dies_notifies_on_another_one(guest, program):
     run_ok(guest, THERE_AND_BACK)
     assert _read(guest, "dying") == [1]
     until(lambda: _read(guest, "seen") == _read(guest, "posted"), 20, "all that was posted")
+    until(lambda: _read(guest, "left") == [1], 20, "what others leave behind")
     run_ok(guest, "chrt -o -p 0 $(pgrep -x services)")
     run_ok(guest, f"{program('notified')} {id_} 40", timeout=20)
     guest.unload("services")

@@ -130,3 +130,38 @@ def test_busy_policy_is_not_blamed(guest, program):
     load_policy(guest, "rr", "timeout_ms=4000")
     run_ok(guest, f"{program('crowd')} -p rr -n 40 -l 60 -e saakm 'sleep 6'", timeout=110)
     assert policies(guest)["rr"].state == "active", ejected(guest)
+
+
+CPU1 = "/sys/devices/system/cpu/cpu1/online"
+BRINGS_CPU1 = f"saakmctl exec hangs -- taskset -c 0 sh -c 'echo 1 >{CPU1}'"
+
+
+def test_one_that_brings_a_cpu_online_stalls(guest, watch):
+    """All wait for it who take cpus_read_lock(): the watchdog must not."""
+    load_policy(guest, "hangs", "forgets=1", "timeout_ms=1000", "on_violation=eject")
+    watch.expect_violations()
+    run_ok(guest, f"echo 0 >{CPU1}; timeout 20 {BRINGS_CPU1}; cat {CPU1}", timeout=60)
+    found = ejected(guest)["hangs"]
+    assert found.kind == "stall" and policies(guest)["hangs"].state == "ejected", found
+
+
+def test_one_that_brings_a_cpu_online_is_ejected_by_hand(guest):
+    """A switch waits for cpus_read_lock(), and holds what loading and unloading take."""
+    load_policy(guest, "hangs", "forgets=1", "timeout_ms=0")
+    out = run_ok(
+        guest,
+        f"""
+echo 0 >{CPU1}
+{BRINGS_CPU1} & brings=$!
+until grep -q percpu_rwsem /proc/$brings/wchan || grep -q READY /proc/$brings/saakm; do
+    busybox usleep 10000; done
+busybox usleep 300000; cat /proc/$brings/saakm
+echo 1 >{SYSFS}/log_calls & switches=$!
+busybox usleep 300000; cat /proc/$switches/wchan; echo
+timeout 10 sh -c 'echo hangs >{SYSFS}/eject' || exit 1
+wait $brings $switches; cat {CPU1}
+echo 0 >{SYSFS}/log_calls""",
+        timeout=60,
+    )
+    assert "READY" in out and "percpu_rwsem_wait" in out, out
+    assert ejected(guest)["hangs"].kind == "user"

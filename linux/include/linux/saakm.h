@@ -293,7 +293,7 @@ struct saakm_policy {
 	void (*newly_idle)(struct core_event *core);
 	/** @enter_idle: The core goes idle, unless it goes offline. [R] Default: nothing. */
 	void (*enter_idle)(struct core_event *core);
-	/** @exit_idle: The core leaves idle. [R] Default: nothing. */
+	/** @exit_idle: The core leaves idle, or is back online. [R] Default: nothing. */
 	void (*exit_idle)(struct core_event *core);
 	/**
 	 * @balancing_select: Time to balance @core. [B]

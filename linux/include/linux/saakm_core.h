@@ -136,10 +136,11 @@ static inline void saakm_notifier_init(struct saakm_notifier *notifier)
  *
  * What it shall see has been written before. Of several calls one may serve all. It
  * comes as soon as interrupts are enabled, on this CPU, or on another one while this one
- * goes offline; without saakm_notifier_init() it does not, and that is reported. If a handler enables interrupts that were off, which is
- * a misuse, the call may be lost: to wake somebody could deadlock on the lock that is held.
+ * goes offline; without saakm_notifier_init() it does not, and that is reported. If a
+ * handler enables interrupts that were off, which is a misuse, the call may be lost: to
+ * wake somebody could deadlock on the lock that is held.
  *
- * Context: any.
+ * Context: any; an NMI only while this CPU is online.
  */
 void saakm_notify(struct saakm_notifier *notifier);
 

@@ -248,6 +248,29 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to, unsigned in
 }
 EXPORT_SYMBOL_NS_GPL(saakm_steal, SAAKM);
 
+/* Without the lock of the queue, under RCU: who waits there may just have left. */
+static struct task_struct *saakm_peek(struct saakm_rq *srq)
+{
+	struct list_head *pos;
+	struct rb_node *rb;
+
+	if (saakm_rq_kind(srq) == SAAKM_RQ_RBTREE) {
+		rb = READ_ONCE(srq->root.rb_leftmost);
+		return rb ? __node_2_task(rb) : NULL;
+	}
+	pos = READ_ONCE(srq->head.next);
+	return pos != &srq->head ? __list_2_task(pos) : NULL;
+}
+
+/* Not for one that may not run on @cpu: two locks would be taken for nothing. */
+static bool saakm_worth_locking(struct saakm_rq *from, unsigned int spare, int cpu)
+{
+	unsigned int nr_tasks = READ_ONCE(from->nr_tasks);
+	struct task_struct *p = nr_tasks == 1 ? saakm_peek(from) : NULL;
+
+	return nr_tasks > spare && (!p || saakm_may_run_on(p, cpu));
+}
+
 #define SAAKM_PULL_LOOKS	64	/* cache lines of other CPUs, with interrupts off */
 
 /*
@@ -272,7 +295,8 @@ static void saakm_pull(const char *what, struct core_event *event, unsigned int 
 			if (!looks--)
 				goto out;
 			from = &saakm_core_of(core->policy, cpu)->rq;
-			if (READ_ONCE(from->nr_tasks) <= spare || from->owner != core->policy)
+			if (from->owner != core->policy ||
+			    !saakm_worth_locking(from, spare, core->cpu))
 				continue;
 			if (!saakm_may_lock(what) || !saakm_may_move(what, core->cpu, &event->rq))
 				return;
@@ -441,6 +465,21 @@ void saakm_count_kicks_anew(struct rq *rq)
 	smp_mb();	/* saakm_kick() */
 	if (READ_ONCE(rq->saakm.kick_owed) && xchg(&rq->saakm.kick_owed, false))
 		irq_work_queue(&rq->saakm.kick);
+	if (rq->saakm.eject_owed) {
+		rq->saakm.eject_owed = false;
+		irq_work_queue(&saakm_eject_kick);
+	}
+}
+
+/* In an interrupt of @rq: a handler that holds its lock has enabled them. At a tick, then. */
+bool saakm_put_off(struct rq *rq, bool *owed)
+{
+	if (!saakm_ticks_in_handler())
+		return false;
+	WRITE_ONCE(*owed, true);
+	WRITE_ONCE(rq->saakm.kicks, rq->saakm.kicks + 1);	/* or before the CPU idles */
+	smp_store_release(&rq->saakm.tick_work, true);
+	return true;
 }
 
 /* Kicks since the last tick, and threads that were preempted in the kernel. */

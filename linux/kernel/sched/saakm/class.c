@@ -179,17 +179,6 @@ static __always_inline void saakm_block(struct rq *rq, struct task_struct *p)
 		saakm_set_state(rq, p, SAAKM_BLOCKED);
 }
 
-void saakm_terminate(struct rq *rq, struct task_struct *p)
-{
-	struct saakm_task *st = &p->saakm;
-
-	if (st->rq)
-		saakm_rq_unlink(p);
-	saakm_thread_event(rq, p, SAAKM_H_terminate, st->policy->ops->terminate);
-	if (st->state != SAAKM_TERMINATED)
-		saakm_set_state(rq, p, SAAKM_TERMINATED);
-}
-
 static void saakm_requeue(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
@@ -239,15 +228,11 @@ static noinline void saakm_landed(struct rq *rq, struct task_struct *p)
 		saakm_floor_link(rq, p);
 }
 
-static noinline void saakm_enqueue_slow(struct rq *rq, struct task_struct *p)
+/* Threads of the policy that a running thread has left may go first now. */
+static noinline void saakm_enqueue_came(struct rq *rq, struct task_struct *p)
 {
-	bool came = p->saakm.event.flags & SAAKM_EV_CAME;
-
 	p->saakm.event.flags &= ~SAAKM_EV_CAME;
 	saakm_enqueue_other(rq, p);
-	/* Threads of the policy that a running thread has left may go first now. */
-	if (!came)
-		return;
 	if (p == saakm_rq_curr(rq))
 		resched_curr(rq);
 	else
@@ -262,7 +247,10 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 		saakm_charge_curr(rq);
 	saakm_account_enqueue(rq, p, core);
 	if (unlikely(p->saakm.state != SAAKM_BLOCKED)) {
-		saakm_enqueue_slow(rq, p);
+		if (p->saakm.event.flags & SAAKM_EV_CAME)
+			saakm_enqueue_came(rq, p);
+		else
+			saakm_enqueue_other(rq, p);
 		return;
 	}
 	saakm_note_waker(rq, p);
@@ -672,6 +660,9 @@ void saakm_rq_activate(struct rq *rq)
 {
 	struct saakm_policy *policy;
 
+	/* What others have left in the list: saakm_queue_work() */
+	scoped_guard(irqsave)
+		irq_work_run();
 	if (list_empty(&saakm_policies))
 		return;
 	if (saakm_server_apply(rq, saakm_server_runtime_us, saakm_server_period_us))
@@ -738,11 +729,8 @@ static void saakm_kick_work(struct irq_work *work)
 {
 	struct rq *rq = container_of(work, struct rq, saakm.kick);
 
-	/* A handler has enabled interrupts, with the lock held. */
-	if (saakm_ticks_in_handler()) {
-		rq->saakm.resched_owed = true;
+	if (saakm_put_off(rq, &rq->saakm.kick_owed))
 		return;
-	}
 	guard(rq_lock_irqsave)(rq);
 	WRITE_ONCE(rq->saakm.kicks, rq->saakm.kicks + 1);
 	WRITE_ONCE(rq->saakm.tick_work, true);

@@ -187,6 +187,8 @@ static DECLARE_WORK(saakm_eject_work, saakm_eject_work_fn);
 /* A runqueue lock forbids to wake a worker. */
 static void saakm_eject_irq_work(struct irq_work *work)
 {
+	if (saakm_put_off(this_rq(), &this_rq()->saakm.eject_owed))
+		return;
 	queue_work(system_unbound_wq, &saakm_eject_work);
 }
 
@@ -216,7 +218,7 @@ static int saakm_eject_by_name(const char *name)
 {
 	struct saakm_policy *policy;
 
-	guard(mutex)(&saakm_mutex);
+	guard(rcu)();		/* who holds saakm_mutex may wait for a thread of the policy */
 	policy = saakm_policy_called(name);
 	if (!policy)
 		return saakm_refuse(-ESRCH, "eject: no policy is called %s", name);

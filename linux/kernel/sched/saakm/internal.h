@@ -302,9 +302,11 @@ void saakm_begin_idle_masks(void);
 /* services.c: on this CPU, or on another one where this one goes offline */
 void saakm_queue_work(struct irq_work *work);
 
+/* balance.c */
+bool saakm_put_off(struct rq *rq, bool *owed);
+
 /* class.c */
 DECLARE_STATIC_KEY_FALSE(saakm_charging);	/* some policy in use has a handler `used` */
-void saakm_terminate(struct rq *rq, struct task_struct *p);
 void saakm_use(struct saakm_policy *policy);
 
 /* slice.c */

@@ -85,8 +85,6 @@ void saakm_use(struct saakm_policy *policy)
 {
 	const struct saakm_module_routines *routines = &policy->own->routines;
 
-	if (likely(READ_ONCE(policy->used_once)))
-		return;
 	guard(mutex)(&saakm_use_mutex);
 	if (policy->used_once)
 		return;

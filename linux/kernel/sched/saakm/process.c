@@ -42,12 +42,10 @@ static struct saakm_process *saakm_find_process(struct task_struct *p,
 }
 
 /* @p has brought one along, and its process is known. Under threads_lock. */
-static void saakm_join_process(struct task_struct *p)
+static noinline void saakm_join_process(struct task_struct *p)
 {
 	struct saakm_process *own = p->saakm.process, *process;
 
-	if (!own)
-		return;
 	process = saakm_find_process(p, own->policy) ?: own;
 	process->users++;
 	WRITE_ONCE(p->saakm.process, process);

@@ -18,6 +18,7 @@ struct saakm_cpu {
 	bool			nohz_kicked;	/* balance for idle cores too */
 	bool			kicked;		/* an idle CPU shall ask the policies */
 	bool			kick_owed;	/* at the next tick */
+	bool			eject_owed;	/* likewise: saakm_put_off() */
 	bool			tick_work;	/* there is something for saakm_tick_work() */
 	u8			slice;		/* enum saakm_slice_timing */
 	unsigned int		kicks;		/* since the last one */

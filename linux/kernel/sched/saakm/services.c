@@ -60,7 +60,8 @@ EXPORT_SYMBOL_NS_GPL(saakm_notifier_work, SAAKM);
  */
 void saakm_queue_work(struct irq_work *work)
 {
-	if (likely(cpu_online(raw_smp_processor_id())))
+	guard(preempt)();
+	if (likely(cpu_online(smp_processor_id())))
 		irq_work_queue(work);
 	else
 		irq_work_queue_on(work, cpumask_any(cpu_online_mask));

@@ -367,20 +367,6 @@ void __saakm_refill(struct rq *rq, struct rq_flags *rf)
 		saakm_balance_ext(rq, rf);
 }
 
-/* Without the lock of the queue. Who waits there on another CPU may just have left. */
-static struct task_struct *saakm_shared_peek(struct saakm_rq *srq)
-{
-	struct list_head *pos;
-	struct rb_node *rb;
-
-	if (saakm_rq_kind(srq) == SAAKM_RQ_RBTREE) {
-		rb = READ_ONCE(srq->root.rb_leftmost);
-		return rb ? __node_2_task(rb) : NULL;
-	}
-	pos = READ_ONCE(srq->head.next);
-	return pos != &srq->head ? __list_2_task(pos) : NULL;
-}
-
 /*
  * What is common: the running thread blocks, and the first that waits is on this CPU
  * already. It is elected where it is; only who has the lock of @rq could take it away.
@@ -397,7 +383,7 @@ struct task_struct *saakm_pick_shared(struct rq *rq)
 	    READ_ONCE(saakm_refillers) != policy->own->mask ||
 	    READ_ONCE(policy->ops) != &policy->own->routines)
 		return NULL;
-	p = saakm_shared_peek(core->shared);
+	p = saakm_peek(core->shared);
 	if (!p || task_rq(p) != rq)
 		return NULL;
 	smp_rmb();	/* __set_task_cpu(): one that is on its way here is in no queue */

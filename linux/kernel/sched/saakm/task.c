@@ -57,8 +57,10 @@ static void saakm_free_data(struct saakm_data *data)
 		kfree_rcu(data, rcu);
 }
 
-static void saakm_set_membership(struct task_struct *p, struct saakm_policy *policy,
-				 struct saakm_data *data, struct saakm_process *process)
+static __always_inline void saakm_set_membership(struct task_struct *p,
+						 struct saakm_policy *policy,
+						 struct saakm_data *data,
+						 struct saakm_process *process)
 {
 	struct saakm_task *st = &p->saakm;
 
@@ -84,22 +86,35 @@ static void saakm_set_membership(struct task_struct *p, struct saakm_policy *pol
 	WRITE_ONCE(st->policy, policy);
 }
 
-static void saakm_list_member(struct task_struct *p)
+/* Under the runqueue lock. */
+static __always_inline void saakm_list_member(struct task_struct *p)
 {
 	struct saakm_policy *policy = p->saakm.policy;
 
-	guard(raw_spinlock_irqsave)(&policy->threads_lock);
+	guard(raw_spinlock)(&policy->threads_lock);
 	list_add_tail(&p->saakm.policy_node, &policy->threads);
 	policy->nr_threads++;
 	policy->nr_new++;
-	saakm_join_process(p);
+	if (p->saakm.process)
+		saakm_join_process(p);
 }
 
 /* Others see @p before its fork is over: now it belongs to a process. */
-static void saakm_list_child(struct task_struct *p)
+static noinline void saakm_list_child(struct task_struct *p)
 {
 	if (p->saakm.forking && p->saakm.policy && list_empty(&p->saakm.policy_node))
 		saakm_list_member(p);
+}
+
+static __always_inline void saakm_terminate(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_task *st = &p->saakm;
+
+	if (st->rq)
+		saakm_rq_unlink(p);
+	saakm_thread_event(rq, p, SAAKM_H_terminate, st->policy->ops->terminate);
+	if (st->state != SAAKM_TERMINATED)
+		saakm_set_state(rq, p, SAAKM_TERMINATED);
 }
 
 /*
@@ -222,19 +237,25 @@ static int saakm_setsched_target(struct saakm_setsched *s, struct task_struct *p
 	ret = saakm_may_join(s, policy, p, attr, user);
 	if (ret)
 		return ret;
-	saakm_use(policy);
+	if (unlikely(!READ_ONCE(policy->used_once)))
+		saakm_use(policy);
 	s->target = policy;
-	if (READ_ONCE(p->saakm.policy) != policy)
-		return saakm_alloc_data(policy, &s->data) ?:
-			saakm_alloc_process(policy, 0, &s->process);
-	return 0;
+	if (READ_ONCE(p->saakm.policy) == policy)
+		return 0;
+	ret = saakm_alloc_data(policy, &s->data);
+	if (!ret && unlikely(policy->own->process_size))
+		ret = saakm_alloc_process(policy, 0, &s->process);
+	return ret;
 }
 
 /* Holds the policy until saakm_setsched_done(). */
 int __saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 			     const struct sched_attr *attr, int policy, bool user)
 {
-	saakm_setsched_done(s);
+	if (unlikely(s->used)) {
+		__saakm_setsched_done(s);
+		*s = (struct saakm_setsched) {};
+	}
 	if (!saakm_sched_policy(policy))
 		return 0;
 
@@ -286,14 +307,17 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *target = s->target;
 	const struct saakm_module_routines *ops;
-	int home = st->by_cgroup ? st->home : SCHED_NORMAL;
 	bool came = st->policy;
+	int home;
 
-	if (st->policy && st->policy != target)
-		s->old = saakm_detach(rq, p);
-	if (!target)
+	if (!target) {
+		if (came)
+			s->old = saakm_detach(rq, p);
 		return;
-
+	}
+	home = st->by_cgroup ? st->home : SCHED_NORMAL;
+	if (came && st->policy != target)
+		s->old = saakm_detach(rq, p);
 	if (!st->policy) {
 		saakm_set_membership(p, target, s->data, s->process);
 		if (came)
@@ -301,13 +325,14 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 		s->data = NULL;
 		s->process = NULL;
 		saakm_list_member(p);
+	} else if (!s->keep) {
+		saakm_list_child(p);
 	}
 	if (s->keep)
 		return;
 	st->by_cgroup = s->by_cgroup;
 	st->home = s->home >= 0 ? s->home : home;
 	st->param = s->param;
-	saakm_list_child(p);
 	ops = READ_ONCE(target->ops);
 	if (ops->setparam_attr)
 		saakm_setparam(s, p, ops, attr);
@@ -316,12 +341,12 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 void __saakm_setsched_done(struct saakm_setsched *s)
 {
 	saakm_free_data(s->old);
-	kfree(s->data);
+	if (unlikely(s->data))
+		kfree(s->data);
 	if (unlikely(s->process))
 		kfree(s->process);
 	if (s->held)
 		saakm_put(s->held);
-	*s = (struct saakm_setsched) {};
 }
 
 /* Under the lock @p stays in its policy, and keeps its data. */

@@ -272,6 +272,15 @@ static void saakm_patrol_cpu(struct rq *rq, struct saakm_round *round)
 }
 
 static unsigned long saakm_patrol_due;		/* jiffies */
+static bool saakm_suspicious;
+
+/* It may wait for locks that a thread holds which stalls. */
+static void saakm_suspect(struct work_struct *work)
+{
+	saakm_history_auto(READ_ONCE(saakm_suspicious));
+}
+
+static DECLARE_WORK(saakm_suspect_work, saakm_suspect);
 
 static void saakm_patrol(struct work_struct *work)
 {
@@ -288,13 +297,13 @@ static void saakm_patrol(struct work_struct *work)
 		.late_ms = late > (long)period ? jiffies_to_msecs(late) : 0,
 	};
 	seen = now;
-	cpus_read_lock();
+	/* Without cpus_read_lock(): who stalls may hold it, or keep a CPU from coming. */
 	for_each_online_cpu(cpu) {
 		saakm_patrol_cpu(cpu_rq(cpu), &round);
 		cond_resched();
 	}
-	cpus_read_unlock();
-	saakm_history_auto(round.suspicious);
+	WRITE_ONCE(saakm_suspicious, round.suspicious);
+	queue_work(system_unbound_wq, &saakm_suspect_work);
 	/* What looks like a stall is found soon after its limit. */
 	if (round.suspicious)
 		period = min(period, msecs_to_jiffies(SAAKM_PATROL_SOON_MS));
@@ -313,6 +322,7 @@ void saakm_watchdog_set(void)
 	if (list_empty(&saakm_policies)) {
 		WRITE_ONCE(saakm_next_sample, 0);
 		cancel_delayed_work_sync(&saakm_patrol_work);
+		cancel_work_sync(&saakm_suspect_work);
 		saakm_history_auto(false);
 		return;
 	}

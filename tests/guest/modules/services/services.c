@@ -41,6 +41,7 @@ module_param(seen, int, 0444);
 
 /* A CPU that goes offline wakes the worker. */
 COUNT(dying);
+COUNT(left);		/* work that it left behind, done since */
 static bool wrong_when_dying;
 module_param(wrong_when_dying, bool, 0444);
 MODULE_PARM_DESC(wrong_when_dying, "prepare names a CPU that does not exist there");
@@ -190,9 +191,17 @@ static void services_topology_changed(struct saakm_policy *policy)
 /* A state below CPUHP_AP_SMPCFD_DYING that nobody has on x86: see smpcfd_dying_cpu(). */
 #define AFTER_INTERRUPT_WORK	CPUHP_AP_IRQ_GIC_STARTING
 
+static void left(struct irq_work *work)
+{
+	atomic_inc(&nr_left);
+}
+
+static DEFINE_IRQ_WORK(left_work, left);
+
 static int services_dying(unsigned int cpu)
 {
 	wake_up_process(worker);
+	irq_work_queue(&left_work);
 	return 0;
 }
 
@@ -200,12 +209,17 @@ static int services_dying(unsigned int cpu)
 
 static int services_init(struct saakm_policy *policy)
 {
+	int ret;
+
 	saakm_notifier_init(&notifier);
 	worker = kthread_run(work, NULL, "services");
 	if (IS_ERR(worker))
 		return PTR_ERR(worker);
-	return cpuhp_setup_state_nocalls(AFTER_INTERRUPT_WORK, "tests/services:dying", NULL,
-					 services_dying);
+	ret = cpuhp_setup_state_nocalls(AFTER_INTERRUPT_WORK, "tests/services:dying", NULL,
+					services_dying);
+	if (ret)
+		kthread_stop(worker);
+	return ret;
 }
 
 static void services_free_metadata(struct saakm_policy *policy)
