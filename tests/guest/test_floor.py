@@ -46,6 +46,22 @@ def test_floor_follows_its_knob(guest, program, floor):
     assert _shares(guest, program, *ids)[1] <= 3, "proof that it is the floor that gives it"
 
 
+def test_an_affinity_change_takes_nothing_from_it(guest, program):
+    """The first policy's hog leaves its queue for an instant, while the second one has its turn."""
+    first, second = load_policy(guest, "fifo"), load_policy(guest, "prio")
+    out = run_ok(guest, f"{program('owed')} disturbed {first} {second}")
+    hog, floored = map(int, out.split())
+    assert 25 <= floored <= 90 and hog >= 850, (hog, floored)
+
+
+def test_a_turn_ends_though_the_policy_is_alone_by_then(guest, program):
+    """Else nobody else would ever go before it, not even a thread that may hold locks."""
+    first, second = load_policy(guest, "fifo"), load_policy(guest, "prio")
+    out = run_ok(guest, f"{program('owed')} alone {first} {second}")
+    hog_ms, preempted_ms = map(int, out.split())
+    assert 40 <= preempted_ms <= 250 and hog_ms >= 2000, (hog_ms, preempted_ms)
+
+
 def test_nonsense_is_refused_fails(guest, floor):
     assert guest.run(f"echo 2000000 >{floor}").status
     assert run_ok(guest, f"cat {floor}").strip() == "50000"

@@ -74,3 +74,15 @@ def test_threads_that_come_while_policies_look_for_work(guest, program):
     run_ok(guest, f"saakmctl exec puller -- sleep infinity & {joined('puller', 1)}")
     run_ok(guest, f"{peers.build('scx_rr')} {program('going_idle')} 200", timeout=110)
     run_ok(guest, "pkill sleep; true")
+
+
+@pytest.mark.parametrize("refill", ["class", "own"])
+def test_a_cpu_whose_ext_threads_are_held_back_takes_others(guest, program, refill):
+    """There is one on CPU 1, which does not idle while threads wait in a queue that it shares."""
+    id_ = load_policy(guest, "sharer", f"refill={refill}")
+    work = f"{program('makespan')} {id_} 0 f {'100 ' * 8}"
+    held = f"chrt -o 0 {program('held')} 1 '{work}'"
+    cpus, *ends_us = run_ok(guest, f"{peers.build('scx_hold')} -p {held}", timeout=110).split()
+    ends_ms = sorted(int(us) / 1000 for us in ends_us)
+    assert int(cpus, 16) == 0b1111
+    assert sum(ends_ms[-4:]) < 1.1 * 800, ends_ms

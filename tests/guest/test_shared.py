@@ -142,6 +142,17 @@ def test_who_is_elsewhere_is_found_behind_some_that_may_not(guest, program, gate
     checked(guest)
 
 
+@pytest.mark.parametrize("type_", ALL)
+def test_a_cpu_that_idles_finds_who_is_elsewhere_behind_many(guest, program, gates, type_):
+    """A busy CPU would give up before: half of them may use no other CPU than theirs."""
+    id_ = load_policy(guest, "sharer", f"type={type_}")
+    words = [*["1@0/1", "1@3/9"] * 24, "2@2/6"]
+    _, queued_on, ran_on = queue_up(guest, program, id_, 1, words)
+    assert queued_on == [*[0, 3] * 24, 2]
+    assert ran_on == [*[-1] * 48, 1]
+    checked(guest)
+
+
 def test_affinity_changes_while_they_wait(guest, program, gates):
     """Two may use the open CPU only now, one does not any more."""
     id_ = load_policy(guest, "sharer")
@@ -205,6 +216,14 @@ def test_list_scheduling_keeps_its_bound(guest, program, slice_us):
         span_ms, _ = _makespan(guest, program, id_, lengths, seed)
         bound_ms = sum(lengths) / 4 + 0.75 * max(lengths)
         assert span_ms < 1.1 * bound_ms + 8, (lengths, span_ms, bound_ms)
+    checked(guest)
+
+
+def test_who_comes_calls_one_cpu(guest, program, gates):
+    """Though two idle: the other one sleeps on. Threads of the kernel may wake it at times."""
+    id_ = load_policy(guest, "sharer", "refill=own")
+    first, second, ran = map(int, run_ok(guest, f"{program('calls')} {id_} 40").split())
+    assert ran == 40 and first >= 30 and second <= 10, (first, second, ran)
     checked(guest)
 
 
@@ -344,6 +363,17 @@ def test_no_refill_behind_a_policy_that_goes_first(guest, program, gates):
         assert behind > after, "and once it had ended"
     finally:
         guest.run(f"echo 50000 >{SYSFS}/floor_runtime_us")
+    checked(guest)
+
+
+def test_nobody_is_taken_to_wait_behind_orphans(guest, program, gates, watch):
+    """They go before all policies, while others could take who stays in the shared queue."""
+    id_ = load_policy(guest, "sharer")
+    unplaced = load_policy(guest, "misuser", "mode=place_never")
+    watch.expect_violations()
+    out = run_ok(guest, f"{program('behind_orphans')} {unplaced} {id_}", timeout=60)
+    assert list(map(int, out.split())) == [2, 2, 1]
+    assert read(guest, "moves") == [1]
     checked(guest)
 
 
