@@ -14,9 +14,10 @@ from rich.console import Console
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
-from saakm.lab.check import verdicts
+from saakm.lab.check import trial, verdicts
 from saakm.lab.check.checks import CHECKS, PROMISES, chosen_checks, parse_promises
 from saakm.lab.check.evaluate import Finding, evaluate
+from saakm.lab.check.parameters import check_form, check_values, fault_in
 from saakm.lab.check.plan import Level, Trial, plan
 
 # Consoles of guests that checked rr, shortened by a smaller scale.
@@ -93,6 +94,79 @@ def test_shipped_policies_promise_what_their_readme_says(name, promised):
     assert parse_promises(said[1] if said else "", name) == promised
     line = one(r"^\*\*Promises:\*\* (.*?);", (paths.POLICIES / name / "README.md").read_text())[1]
     assert [p for p in PROMISES if p.replace("no-", "no ").replace("-", " ") in line] == promised
+
+
+TYPES = {"slice_us": "uint", "timeout_ms": "int", "on_violation": "charp", "set_by_code": ""}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "why"),
+    [
+        ("slice_us=-1", "slice_us is a whole number from 0 to 4294967295"),
+        ("slice_us=-0", "from 0 to 4294967295"),
+        ("slice-us=-1", "from 0 to 4294967295"),
+        ("slice_us=4294967296", "from 0 to 4294967295"),
+        ("slice_us=0x100000000", "from 0 to 4294967295"),
+        ("slice_us=4ms", "from 0 to 4294967295"),
+        ("slice_us=", "from 0 to 4294967295"),
+        ("slice_us=09", "from 0 to 4294967295"),
+        ("timeout_ms=-2147483649", "from -2147483648 to 2147483647"),
+        ("slice=4000", "it has no parameter 'slice', but: on_violation, set_by_code, slice_us"),
+    ],
+)
+def test_a_parameter_that_the_kernel_would_not_take_is_refused(parameter, why):
+    assert why in fault_in(parameter, TYPES)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    ["slice_us=0", "slice_us=4294967295", "slice_us=+7", "slice_us=0xFFFFFFFF", "slice_us=017",
+     "slice-us=4000", "timeout_ms=-1", "on_violation=warn", "set_by_code=-1"],
+)  # fmt: skip
+def test_other_parameters_are_left_to_the_kernel(parameter):
+    assert fault_in(parameter, TYPES) is None
+
+
+@pytest.fixture
+def module(tmp_path):
+    """It has a parameter of each kind: one by module_param_cb() has no type."""
+    code = tmp_path / "mine.c"
+    code.write_text(
+        'static const char type[] __attribute__((section(".modinfo"), used)) = '
+        '"parmtype=slice_us:uint";\n'
+        'static const char __param_str_asked[] __attribute__((used)) = "asked";\n'
+    )
+    file = tmp_path / "mine.ko"
+    subprocess.run(["gcc", "-c", code, "-o", file], check=True)
+    return file
+
+
+def test_a_module_says_which_parameters_it_has(tmp_path, module):
+    check_values(["slice_us=1", "asked=-1"], module)
+    check_values([], tmp_path / "nothing")
+    with pytest.raises(SaakmError, match="mine cannot be loaded with slice_us=-1") as error:
+        check_values(["slice_us=1", "slice_us=-1"], module)
+    assert "from 0 to 4294967295" in error.value.why
+    for wrong in ("slice_us", "a=b c"):
+        with pytest.raises(SaakmError, match="is no parameter"):
+            check_form([wrong])
+
+
+def test_parameters_are_refused_before_a_guest_boots(tmp_path, module, monkeypatch):
+    monkeypatch.setattr(trial, "build_kernel", lambda config: None)
+    monkeypatch.setattr(trial, "build_modules", lambda kernel, sources: [module])
+    monkeypatch.setattr(trial, "build_saakmctl", lambda: tmp_path / "saakmctl")
+    (tmp_path / "Kbuild").write_text("obj-m := mine.o\n")
+
+    def prepare(parameter):
+        files = tmp_path / parameter
+        files.mkdir()
+        return trial.prepare(tmp_path, [parameter], {"base", "debug"}, files)
+
+    assert prepare("slice_us=1").parameters == ("slice_us=1",)
+    for wrong in ("slice_us=-1", "slice_us=4294967296", "slice=1"):
+        with pytest.raises(SaakmError, match="cannot be loaded with"):
+            prepare(wrong)
 
 
 # --- how a guest is judged ---

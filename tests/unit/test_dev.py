@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -13,10 +14,11 @@ from rich.console import Console
 from saakm.builder.kernel import Kernel
 from saakm.dev import sample
 from saakm.dev.complaints import fitted
-from saakm.dev.loop import Update
+from saakm.dev.loop import Session, Update
 from saakm.dev.plain import Plain
+from saakm.dev.saves import Saves
 from saakm.dev.screen import Screen
-from saakm.dev.sentences import tell
+from saakm.dev.sentences import figures, tell
 from saakm.dev.story import Story
 from saakm.dev.versions import CompileError, Versions
 from saakm.view import chart
@@ -41,7 +43,7 @@ cpu 1: 0 runnable, curr swapper/1/0, server 50000/1000000 us
 === /proc/uptime
 20.50 33.1
 === /tmp/saakm-rounds
-0 10.00 12.50
+0 10.00 12.50 1
 === /sys/kernel/tracing/trace
 # tracer: nop
   <idle>-0       [001] dNh4.    20.400000: sched_waking: comm=hackbench pid=70 prio=120 target_cpu=001
@@ -57,17 +59,34 @@ class FakeGuest:
 
 @pytest.fixture
 def snapshot():
-    before = sample.Snapshot(19.5, 1000, 0, "active", [], [], 0, 0.0, {})
+    before = sample.Snapshot(19.5, 1000, 0, "active", [], [], 0, 0.0, {}, policy_id=2)
     return sample.take(FakeGuest(), "mine", before)
 
 
 def test_a_sample(snapshot):
     assert (snapshot.state, snapshot.threads, snapshot.switches) == ("active", 81, 3000)
     assert snapshot.switches_rate == 2000 and snapshot.rounds == [(0, 2.5)]
+    assert snapshot.round_versions == [1]
     assert [(cpu.running, cpu.ready) for cpu in snapshot.cpus] == [("hackbench 70", 2), ("idle", 0)]
     assert snapshot.wakeup_us == {50: 1000, 99: 1000}
     assert snapshot.migrations_rate == 1 / 0.05
     assert snapshot.ejected == []  # to be replaced is no fault
+
+
+def test_the_rate_of_a_version_is_unknown_until_its_second_sample(source, snapshot):
+    """The one before has the same name, and may have counted less so far."""
+    old = sample.Snapshot(19.5, 1000, 0, "active", [], [], 0, 0.0, {}, policy_id=1)
+    gone = replace(old, policy_id=None, switches=0, state="gone")
+    for before in (None, old, gone):
+        now = sample.take(FakeGuest(), "mine", before)
+        assert now.switches_rate is None and figures(now).startswith("? switches/s, ")
+    assert sample.take(FakeGuest(), "nobody", gone).switches_rate is None
+    assert figures(replace(now, switches_rate=0.0)).startswith("0 switches/s, ")
+    screen = Screen(source, Console(width=100, height=40, force_terminal=True, file=io.StringIO()))
+    for one in (snapshot, now):
+        screen.sampled(one)
+    text = "\n".join(shown(screen, 100, 40))
+    assert re.search(r"^switches/s +\? ", text, re.M) and re.search(r"^most +2,000 ", text, re.M)
 
 
 @pytest.fixture
@@ -147,6 +166,74 @@ def test_what_is_told():
         "longest pause 1.50 ms)"
     )
     assert "version 2 goes on" in tell(Update(2, "compile-error"), "mine")
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_saves_that_wait_for_a_build_are_counted():
+    contents = iter(["one", "two", "", "three", "three"])
+    asked = []
+
+    def digest():
+        asked.append(next(contents, "three"))
+        return asked[-1]
+
+    saves = Saves(digest, poll=0.001)
+    wait_until(lambda: len(asked) > 6)
+    saves.close()
+    assert saves.take() == 2 and saves.take() == 0
+
+
+def test_what_hinders_the_count_is_said():
+    def digest():
+        if asked:
+            raise PermissionError("mine.c")
+        asked.append("one")
+        return "one"
+
+    asked = []
+    saves = Saves(digest, poll=0.001)
+    saves._thread.join()
+    with pytest.raises(PermissionError):
+        saves.take()
+    saves.close()
+
+
+def test_several_saves_become_one_version_and_the_line_says_so(source, tmp_path, monkeypatch):
+    guest = FakeGuest()
+    guest.kernel = Kernel("base", tmp_path / "build", "x")
+    session = Session(guest, source, ["true"])
+    assert session.saved() == 0
+    session._saves = Saves(session.versions.digest, poll=0.001)
+    for number in (1, 2, 3):
+        scratch = source / "mine.c.new"
+        scratch.write_text(f"int x{number};\n")
+        scratch.rename(source / "mine.c")
+        wait_until(lambda number=number: session._saves._count == number)
+    monkeypatch.setattr(session, "_update", lambda: Update(2, "replaced", 2.5, 1.9))
+    update = session.update(session.saved())
+    session.close()
+    assert tell(update, "mine").startswith("3 saves at once: version 2 schedules 2.50 s after the")
+    assert "saves" not in tell(session.update(1), "mine")
+    story = Story()
+    story.add_update(update)
+    assert "3 saves: 1 took over, 2 overtaken by a later one" in story.summary()[0]
+
+
+def test_lines_wait_for_a_rate_that_will_be_known(source, snapshot, capsys):
+    view = Plain(source, as_json=False)
+    view.sampled(replace(snapshot, switches_rate=None))
+    assert not capsys.readouterr().out
+    view.sampled(snapshot)
+    assert "2,000 switches/s" in capsys.readouterr().out
+    view._said = 0.0
+    view.sampled(replace(snapshot, switches_rate=None, policy_id=None, state="gone"))
+    assert "? switches/s" in capsys.readouterr().out
 
 
 def test_lines_for_scripts(source, snapshot, capsys):
@@ -233,15 +320,33 @@ def test_what_is_told_in_the_end(source, snapshot):
     story.add_sample(snapshot)
     story.add_update(Update(2, "replaced", replacement={"longest_pause_ns": 2_000_000}))
     story.add_update(Update(2, "compile-error"))
-    later = replace(snapshot, rounds=[(0, 2.5), (0, 4.0), (1, 0.1)])
+    rounds = [(0, 2.5), (0, 3.5), (0, 4.0), (1, 0.1)]
+    later = replace(snapshot, rounds=rounds, round_versions=[1, 1, 2, 2])
     story.add_sample(later)
-    ended = replace(later, ejected=[{"kind": "stall", "handler": "none", "reason": "x waited"}])
+    end = {"id": "2", "kind": "stall", "handler": "none", "reason": "x waited"}
+    ended = replace(later, ejected=[end])
     assert story.add_sample(ended) and not story.add_sample(ended)
     lines = story.summary()
     assert "2 saves: 1 took over, 1 did not compile; longest pause 2.00 ms" in lines[0]
-    assert lines[1].startswith("version 1: 1 round of the workload, 2.50 s each")
+    # The second of its rounds was seen only after the replacement.
+    assert lines[1].startswith("version 1: 2 rounds of the workload, 3.00 s each")
     assert lines[2] == "version 2: 1 round of the workload, 4.00 s each (4.00 to 4.00), 1 failed"
     assert lines[3] == "ejected: stall in none: x waited"
+
+
+def test_an_ejection_is_told_once_even_if_its_module_is_unloaded(snapshot):
+    """The next version, too, is ejected, and between two samples the first one's row has gone."""
+    story = Story()
+    ends = [
+        {"id": id, "kind": "stall", "handler": "none", "reason": f"{id} waited"}
+        for id in ("2", "3")
+    ]
+    for end in ends:
+        assert story.add_sample(replace(snapshot, ejected=[end])) == [end]
+    assert [line for line in story.summary() if line.startswith("ejected")] == [
+        "ejected: stall in none: 2 waited",
+        "ejected: stall in none: 3 waited",
+    ]
 
 
 def test_curves_and_bars():

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
+from saakm.builder.kernel import latest_builds
 from saakm.builder.policies import find_policy, is_policy, own_policies
+from saakm.dev.clashes import fault_in_kernel
 from saakm.dev.scaffold import LESSONS, SMALLEST, fault_in_name, members, policy_files
 
 DOCS = paths.REPO / "docs"
@@ -28,7 +31,12 @@ def saakm_new(cwd, *args):
         capture_output=True,
         text=True,
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+        # A cache without a kernel, unless the test puts one there.
+        env={
+            **os.environ,
+            "PYTHONPATH": str(paths.REPO / "src"),
+            "SAAKM_CACHE": str(cwd / "cache"),
+        },
     )
 
 
@@ -111,6 +119,8 @@ def test_continuation_lines_stay_aligned():
         ("mover", "SaaKM's own"),
         ("sched_fifo", "own scheduler"),
         ("scx_mine", "sched_ext"),
+        ("unix", "macro of gcc's own, which stands for 1"),
+        ("linux", "macro of gcc's own, which stands for 1"),
     ],
 )
 def test_names_that_cannot_be_fail(name, why):
@@ -123,6 +133,93 @@ def test_good_names():
         for n in ("mine", "x" * 31, "lottery2")
         for s in (*SOURCES.values(), SMALLEST)
     )
+
+
+# What <linux/saakm.h> brings along, in small.
+HEADER = """\
+typedef unsigned long long u64;
+extern unsigned long volatile jiffies;
+void panic(const char *format, ...);
+static inline int busy_place(void) { return 0; }
+#define preempting 1
+struct saakm_event;
+struct saakm_policy { const char *name; int (*place)(struct saakm_event *event); };
+#define SAAKM_POLICY(_name, ...) \\
+	static struct saakm_policy _name = { .name = #_name, ##__VA_ARGS__ }
+"""
+# A make that knows one rule stands for Kbuild.
+RULE = "%.o:\n\t$(CC) -std=gnu11 -Iinclude -fsyntax-only $(M)/$*.c\n"
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    """Where a kernel was built."""
+    build = tmp_path / "cache" / "build" / "0123456789ab-base"
+    (build / "include" / "linux").mkdir(parents=True)
+    (build / "include" / "linux" / "saakm.h").write_text(HEADER)
+    (build / "Makefile").write_text(RULE)
+    (build / "Module.symvers").touch()
+    (build / "modules.builtin.modinfo").write_bytes(
+        b"random.parmtype=ratelimit:bool\0rng-core.parmtype=quality:ushort\0crc32.license=GPL\0"
+    )
+    return build
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("u64", "include/linux/saakm.h of the kernel declares 'u64'"),
+        ("jiffies", "include/linux/saakm.h of the kernel declares 'jiffies'"),
+        ("panic", "include/linux/saakm.h of the kernel declares 'panic'"),
+        ("preempting", "the kernel's headers have a macro 'preempting', or one that begins so"),
+        ("random", "the kernel has a part of this name built in"),
+        ("rng_core", "the kernel has a part of this name built in"),
+    ],
+)
+def test_a_name_that_the_kernel_has_is_refused(tmp_path, kernel, name, why):
+    done = saakm_new(tmp_path, name)
+    assert done.returncode == 1 and f"  why:  {why}" in done.stderr, done.stderr
+    assert f"  next: choose another name, my_{name} for example\n" in done.stderr
+    assert not (tmp_path / name).exists()
+    assert saakm_new(tmp_path, f"my_{name}").returncode == 0
+
+
+def test_names_of_functions_count_too(kernel):
+    """The policy's own handlers begin with its name."""
+    source = (
+        "#include <linux/saakm.h>\n\nstatic int own_place(struct saakm_event *event)\n{\n"
+        "\treturn 0;\n}\n\nSAAKM_POLICY(own, .place = own_place);\n"
+    )
+
+    def files_of(name):
+        return policy_files(name, "own", source)
+
+    assert "declares 'busy_place'" in fault_in_kernel("busy", files_of, kernel)
+    assert fault_in_kernel("mine", files_of, kernel) is None
+    assert fault_in_kernel("crc32", files_of, kernel) is None
+
+
+def test_a_kernel_that_no_policy_compiles_for_is_no_fault_of_the_name(tmp_path, kernel):
+    (kernel / "include" / "linux" / "saakm.h").write_text("#error half of it is built\n")
+    assert saakm_new(tmp_path, "u64").returncode == 0
+
+
+def test_of_each_configuration_the_latest_kernel_is_asked(tmp_path, kernel, monkeypatch):
+    monkeypatch.setattr(paths, "BUILD", kernel.parent)
+    for number, name in enumerate(("aaa-base", "aaa-debug", "bbb-base")):
+        symbols = kernel.parent / name / "Module.symvers"
+        symbols.parent.mkdir()
+        symbols.touch()
+        os.utime(symbols, (number, number))
+    assert {build.name for build in latest_builds()} == {kernel.name, "aaa-debug"}
+    shutil.rmtree(kernel)
+    assert {build.name for build in latest_builds()} == {"bbb-base", "aaa-debug"}
+
+
+def test_without_a_kernel_it_says_what_it_cannot_know(tmp_path):
+    done = saakm_new(tmp_path, "u64")
+    assert done.returncode == 0 and "no kernel is built yet" in done.stderr
+    assert "macro of gcc's own" in saakm_new(tmp_path, "unix").stderr
 
 
 def test_new_finds_and_refuses(tmp_path, monkeypatch):

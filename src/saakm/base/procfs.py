@@ -24,5 +24,16 @@ def parse_ejected(text: str) -> list[dict[str, str]]:
     return [dict(zip(names, row.split(maxsplit=len(names) - 1))) for row in rows]
 
 
+def went_to_fair(end: dict[str, str]) -> bool:
+    """Else a successor has taken the policy's threads over."""
+    return end["kind"] != "replaced"
+
+
+def tell_end(end: dict[str, str]) -> str:
+    """A row of /proc/saakm/ejected as a sentence."""
+    how = f"ejected ({end['kind']}) in {end['handler']}:" if went_to_fair(end) else "replaced"
+    return f"policy '{end['name']}' was {how} {end['reason']}"
+
+
 def _number(word: str) -> int | str:
     return int(word) if word.isdecimal() else word

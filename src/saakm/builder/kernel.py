@@ -98,6 +98,12 @@ def find_kernel(config: str) -> Kernel | None:
     return kernel if fresh else None
 
 
+def latest_builds() -> list[Path]:
+    """Where each configuration was built last, perhaps of another linux/: to ask its headers."""
+    built = sorted(paths.BUILD.glob("*/Module.symvers"), key=lambda file: file.stat().st_mtime)
+    return list({file.parent.name.rpartition("-")[2]: file.parent for file in built}.values())
+
+
 def _kernel(key: str, config: str, files: list[Path]) -> Kernel:
     code = [f for f in paths.LINUX.rglob("*") if f.is_file() and paths.CONFIGS not in f.parents]
     inputs = hash_files([*code, *files], paths.LINUX, key, config)

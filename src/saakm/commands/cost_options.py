@@ -9,8 +9,15 @@ import typer
 
 from ..builder.peers import CRATES, OURS
 from ..lab.cost.axes import AXES
+from ..lab.cost.baseline import NOISE, RATIO_NOISE, RATIO_TOLERANCE, REBUILT_TOLERANCE, TOLERANCE
 from ..lab.cost.operations import OPERATIONS
 from ..model.experiment import CPUS, RUNNABLE, SCALE, SEED, SEEDS
+
+
+def _limits(usual: float, noise: dict[str, float]) -> str:
+    others = ", ".join(f"{name} {part * 100:.0f}" for name, part in noise.items())
+    return f"{usual * 100:.0f} % ({others})"
+
 
 Op = Annotated[
     str, typer.Option("--op", help=f"Comma list: {', '.join(OPERATIONS)}.", show_default="all")
@@ -61,9 +68,11 @@ BaselineFile = Annotated[
     Path | None,
     typer.Option(
         "--baseline",
-        help="Measure what this file has, and fail at a regression of more than 1 % (6 % where builds "
-        "differ by themselves, as fork and crowd), in counts and relative to SCHED_FIFO (there up to "
-        "10 %); if the file is of another kernel, compiler or QEMU, relative to SCHED_FIFO only.",
+        help="Measure what this file has, and fail at a regression of more than "
+        f"{_limits(TOLERANCE, NOISE)} in counts, and of more than "
+        f"{_limits(RATIO_TOLERANCE, RATIO_NOISE)} in ratios to SCHED_FIFO's. If the file is of "
+        "another kernel, compiler or QEMU, only ratios are compared; if of another kernel or "
+        f"compiler, at least {REBUILT_TOLERANCE * 100:.0f} % are allowed.",
     ),
 ]
 WriteBaseline = Annotated[Path | None, typer.Option("--write-baseline", help="Write such a file.")]

@@ -66,9 +66,9 @@ def dev(
 def _follow(session: Session, view: Plain | Screen, until: float) -> None:
     now, due = None, 0.0
     while time.monotonic() < until:
-        if session.saved():
+        if saves := session.saved():
             view.building()
-            view.updated(session.update())
+            view.updated(session.update(saves))
         if time.monotonic() > due:
             now = sample.take(session.guest, session.policy, now)
             view.sampled(now)

@@ -3,6 +3,7 @@
 
 import shlex
 import shutil
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,10 @@ import typer
 
 from ..base import paths
 from ..base.errors import SaakmError
+from ..base.progress import meter
+from ..builder.kernel import latest_builds
 from ..builder.policies import own_policies, policies
+from ..dev.clashes import fault_in_kernel
 from ..dev.scaffold import SMALLEST, fault_in_name, policy_files
 
 _NEXT = """\
@@ -42,7 +46,7 @@ def new(
     """Create a policy that builds and runs, with comments on what you have to decide."""
     source = (paths.POLICIES / origin / f"{origin}.c").read_text() if origin else SMALLEST
     where = (directory or _default_directory()).resolve()
-    _check(name, where, source)
+    _check(name, where, origin, source)
     target = where / name
     try:
         target.mkdir(parents=True)
@@ -68,13 +72,36 @@ def _default_directory() -> Path:
     return paths.POLICIES if here == paths.REPO or paths.REPO in here.parents else here
 
 
-def _check(name: str, where: Path, source: str) -> None:
-    why = fault_in_name(name, source)
+def _check(name: str, where: Path, origin: str | None, source: str) -> None:
+    why, place = fault_in_name(name, source), ", or another --dir"
     if name in policies():
         why = f"policies/{name} is a policy already"
     elif not why and (where / name).exists():
         why = f"{where / name} exists already"
-    if why:
-        raise SaakmError(
-            f"a policy cannot be called '{name}'", why, "choose another name, or another --dir"
+    elif why := why or _clash(name, origin, source):
+        place = ""  # no other makes the name a better one
+    if not why:
+        return
+    other = f"my_{name}"
+    fits = not fault_in_name(other, source) and not (where / other).exists()
+    example = f", {other} for example" if fits else ""
+    raise SaakmError(
+        f"a policy cannot be called '{name}'", why, f"choose another name{example}{place}"
+    )
+
+
+def _clash(name: str, origin: str | None, source: str) -> str | None:
+    """What of the kernel's has a name that the code gives to the policy or to its functions."""
+    builds = latest_builds()
+    if not builds:
+        print(
+            "saakm: no kernel is built yet: the first build will say if it has this name, too",
+            file=sys.stderr,
         )
+        return None
+    with meter("comparing the name with the kernel's"):
+        faults = (
+            fault_in_kernel(name, lambda it: policy_files(it, origin, source), build)
+            for build in builds
+        )
+        return next(filter(None, faults), None)

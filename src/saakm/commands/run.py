@@ -10,7 +10,7 @@ import typer
 
 from ..base import cache, paths
 from ..base.errors import SaakmError
-from ..base.procfs import parse_ejected
+from ..base.procfs import parse_ejected, tell_end, went_to_fair
 from ..base.progress import meter
 from ..builder.policies import find_policy, module_name
 from ..builder.ready import build_all
@@ -70,14 +70,23 @@ def report_ejections(guest: Guest) -> bool:
     """Tells if a policy lost its threads to fair: what ran then was not what was asked for."""
     found = parse_ejected(guest.run("cat /proc/saakm/ejected 2>/dev/null").stdout)
     for end in found:
-        print(
-            f"saakm: policy '{end['name']}' was ejected ({end['kind']}) in {end['handler']}: "
-            f"{end['reason']}\n"
-            "  why:  its threads went on under the fair class, so this was no run under the policy\n"
-            f"  next: docs/reference/safety.md on '{end['kind']}'; to look into it: docs/how-to/debug-a-stall.md",
-            file=sys.stderr,
+        print(f"saakm: {tell_end(end)}\n{_consequence(end)}", file=sys.stderr)
+    return any(map(went_to_fair, found))
+
+
+def _consequence(end: dict[str, str]) -> str:
+    if not went_to_fair(end):
+        return (
+            "  why:  its threads went on under the other policy, so this was a run under "
+            f"'{end['name']}' until then only\n"
+            "  next: nothing if that was meant; else look for what loads a module with "
+            f"replaces={end['name']}"
         )
-    return bool(found)
+    return (
+        "  why:  its threads went on under the fair class, so this was no run under the policy\n"
+        f"  next: docs/reference/safety.md on '{end['kind']}'; to look into it: "
+        "docs/how-to/debug-a-stall.md"
+    )
 
 
 @with_vm_options

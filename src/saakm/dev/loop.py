@@ -11,22 +11,25 @@ from typing import Any
 from ..base.errors import SaakmError
 from ..builder.policies import module_name
 from ..vm.guest import Guest, Result
+from .saves import Saves
 from .versions import CompileError, Versions
 
 # Its rounds go on under whatever policy stands in the file; after an ejection until there is one.
 _WORKLOAD = """
 echo {name} >/tmp/saakm-policy
+echo 1 >/tmp/saakm-version
 setsid sh -c 'while :; do
 	read begin _ </proc/uptime
 	saakmctl exec "$(cat /tmp/saakm-policy)" -- {command} >/tmp/saakm-output 2>&1
 	status=$?
 	read end _ </proc/uptime
-	echo $status $begin $end >>/tmp/saakm-rounds
+	echo $status $begin $end $(cat /tmp/saakm-version) >>/tmp/saakm-rounds
 	[ $status = 0 ] || sleep 0.3
 done' >/dev/null 2>&1 &
 """
 # One script for all of it: each call of the guest takes a tenth of a second. The policy of the module
-# schedules when it has given a CPU to a thread.
+# schedules when it has given a CPU to a thread. The number of the version is renamed into place,
+# because a round that ends just then would find a file that is written to empty.
 _PUT_IN_PLACE = """
 rows() {{ sed 1d /proc/saakm/policies; }}
 active=$(rows | awk '$2 == "{name}" && $5 == "active" {{ print $1 }}')
@@ -36,6 +39,7 @@ else
 	for id in $(rows | awk '$2 == "{name}" {{ print $1 }}'); do saakmctl unload "$id" >&2; done
 	saakmctl --json load {file} || exit 1
 fi
+echo {version} >/tmp/saakm-next && mv /tmp/saakm-next /tmp/saakm-version
 i=0
 while [ $i -lt 3000 ]; do
 	while read -r id name module priority state threads new terminated switches; do
@@ -60,6 +64,7 @@ class Update:
     build_seconds: float = 0.0
     replacement: dict[str, Any] = field(default_factory=dict)  # as saakmctl has it
     complaints: list[str] = field(default_factory=list)
+    saves: int = 1  # that it answers: those that come during a build wait for its end
 
 
 class Session:
@@ -68,11 +73,11 @@ class Session:
         self.versions = Versions(guest.kernel, source)
         self.policy = module_name(source)  # as /proc/saakm/policies has it
         self.version = 0
-        self._seen = ""
+        self._saves: Saves | None = None
 
     def start(self) -> None:
         """The first version. That it compiles is not taken for granted."""
-        self._seen = self.versions.digest()
+        self._saves = Saves(self.versions.digest)
         file = self.versions.build()
         self._load(file)
         quoted = shlex.join(self.workload)
@@ -80,15 +85,17 @@ class Session:
         script = _WORKLOAD.format(name=self.policy, command=quoted.replace("'", "'\\''"))
         self.guest.run(script).check()
 
-    def saved(self) -> bool:
-        now = self.versions.digest()
-        changed = now not in ("", self._seen)
-        if changed:
-            self._seen = now
-        return changed
+    def saved(self) -> int:
+        """How many saves there were since it was asked last."""
+        return self._saves.take() if self._saves else 0
 
-    def update(self) -> Update:
+    def update(self, saves: int = 1) -> Update:
         """Builds what was saved, and puts it in the place of the old version."""
+        update = self._update()
+        update.saves = saves
+        return update
+
+    def _update(self) -> Update:
         saved, begin = self.versions.saved_at(), time.time()
         # A file may be put in place with an old date.
         saved = saved if begin - 2 < saved <= begin else begin
@@ -108,6 +115,8 @@ class Session:
         )  # fmt: skip
 
     def close(self) -> None:
+        if self._saves:
+            self._saves.close()
         self.versions.close()
 
     def _load(self, file: Path) -> None:
@@ -117,7 +126,11 @@ class Session:
     def _put_in_place(self, file: Path) -> tuple[dict[str, Any], list[str]]:
         """Loads it in place of the old version or, where that was ejected, as the first one."""
         script = _PUT_IN_PLACE.format(
-            name=self.policy, file=shlex.quote(str(file)), module=file.stem, idle=_IDLE
+            name=self.policy,
+            file=shlex.quote(str(file)),
+            module=file.stem,
+            version=self.version + 1,
+            idle=_IDLE,
         )
         done = self.guest.run(script)
         answer = self._answer(done)

@@ -48,6 +48,9 @@ class Plain:
             self._say({"event": "ejected", **end}, text)
         if time.monotonic() - self._said < _SECONDS:
             return
+        # The next sample, a second later, knows the rate of a version that has just begun.
+        if now.switches_rate is None and now.policy_id is not None:
+            return
         self._said = time.monotonic()
         queues = " ".join(str(cpu.ready) for cpu in now.cpus)
         text = f"{figures(now)}; READY by CPU: {queues}"

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ..base.procfs import parse_ejected, parse_table
+from ..base.procfs import parse_ejected, parse_table, went_to_fair
 from ..trace.events import parse_events
 from ..trace.timeline import Timeline
 from ..vm.guest import Guest
@@ -49,7 +49,9 @@ class Snapshot:
     migrations_rate: float
     wakeup_us: dict[int, float]  # by percentile
     rounds: list[tuple[int, float]] = field(default_factory=list)  # the workload's: status, seconds
-    switches_rate: float = 0.0
+    round_versions: list[int] = field(default_factory=list)  # under which each of them ended
+    policy_id: int | None = None  # of this version: none has another's
+    switches_rate: float | None = None  # None in the first sample of a version: not known yet
 
 
 def prepare(guest: Guest) -> None:
@@ -81,18 +83,25 @@ def take(guest: Guest, policy: str, before: Snapshot | None) -> Snapshot:
         threads=int(row.get("threads", 0)),
         state=str(row.get("state", "gone")),
         cpus=cpus,
-        ejected=[
-            end for end in parse_ejected(parts.get("ejected", "")) if end["kind"] != "replaced"
-        ],
+        ejected=[end for end in parse_ejected(parts.get("ejected", "")) if went_to_fair(end)],
         violations=int(parts.get("violations", "0").strip() or 0),
         migrations_rate=sum(timeline.migrations.values()) / window,
         wakeup_us={p: timeline.percentile_us(p) for p in (50, 99)} if timeline.latencies_ns else {},
-        rounds=_rounds(parts.get("saakm-rounds", "")),
+        policy_id=int(row["id"]) if row else None,
     )
-    # A new version begins to count at nought.
-    if before and now.uptime > before.uptime and now.switches >= before.switches:
-        now.switches_rate = (now.switches - before.switches) / (now.uptime - before.uptime)
+    for status, seconds, version in _rounds(parts.get("saakm-rounds", "")):
+        now.rounds.append((status, seconds))
+        now.round_versions.append(version)
+    now.switches_rate = _switches_rate(before, now)
     return now
+
+
+def _switches_rate(before: Snapshot | None, now: Snapshot) -> float | None:
+    """Each version counts its own: two samples of different ones say nothing about a rate."""
+    if not before or now.policy_id is None or now.policy_id != before.policy_id:
+        return None
+    seconds = now.uptime - before.uptime
+    return (now.switches - before.switches) / seconds if seconds > 0 else None
 
 
 def _parts(text: str) -> dict[str, str]:
@@ -115,9 +124,9 @@ def _cpus(text: str) -> list[Cpu]:
     return cpus
 
 
-def _rounds(text: str) -> list[tuple[int, float]]:
+def _rounds(text: str) -> list[tuple[int, float, int]]:
     found = []
     for line in text.splitlines():
-        status, begin, end = line.split()
-        found.append((int(status), float(end) - float(begin)))
+        status, begin, end, version = line.split()
+        found.append((int(status), float(end) - float(begin), int(version)))
     return found

@@ -14,6 +14,7 @@ from ..builder.leftovers import LOCK
 from ..builder.modules import OWN_MODULES
 from ..builder.names import fault_in_form
 from ..builder.policies import LIB
+from .clashes import fault_in_compiler
 
 # What the author has to decide in each handler, and by each attribute.
 LESSONS = {
@@ -109,6 +110,8 @@ def fault_in_name(name: str, source: str) -> str | None:
         return "it is a word of C"
     if name in _TAKEN_PREFIXES.split():
         return f"the kernel has functions called {name}_*"
+    if why := fault_in_compiler(name):
+        return why
     if re.search(rf"\b{name}(_\w+)?\b", source):
         return "the code already uses this name for something else"
     return None

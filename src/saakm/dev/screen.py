@@ -18,7 +18,7 @@ from ..view.chart import bar, curve
 from .complaints import fitted
 from .loop import Update
 from .sample import Cpu, Snapshot
-from .sentences import figures, tell
+from .sentences import as_figure, figures, tell
 from .story import Story
 
 _NEWS = 50  # kept; as many are shown as fit
@@ -138,11 +138,11 @@ class Screen:
     def _curve_lines(self, width: int, room: int) -> list[Text]:
         """How figures went, a second a column."""
         samples = self._story.samples
-        series = {
+        series: dict[str, list[float | None]] = {
             "switches/s": [now.switches_rate for now in samples],
             "READY threads": [float(sum(cpu.ready for cpu in now.cpus)) for now in samples],
-            "wakeup p50 us": [now.wakeup_us.get(50, 0.0) for now in samples],
-            "wakeup p99 us": [now.wakeup_us.get(99, 0.0) for now in samples],
+            "wakeup p50 us": [now.wakeup_us.get(50) for now in samples],
+            "wakeup p99 us": [now.wakeup_us.get(99) for now in samples],
         }
         height = min(room // len(series), _HIGHEST)
         columns = width - _LABEL
@@ -152,9 +152,13 @@ class Screen:
         height -= height > 2
         lines: list[Text] = []
         for name, values in series.items():
-            shown = values[-columns:]
-            labels = [f"{name:<13} {values[-1]:>10,.0f}", f"{'most':<13} {max(shown):>10,.0f}"]
-            for row, cells in enumerate(curve(values, columns, height)):
+            # A column without a figure stays empty.
+            shown = [value or 0.0 for value in values[-columns:]]
+            labels = [
+                f"{name:<13} {as_figure(values[-1]):>10}",
+                f"{'most':<13} {max(shown):>10,.0f}",
+            ]
+            for row, cells in enumerate(curve(shown, columns, height)):
                 label = labels[row] if row < len(labels) else ""
                 lines.append(Text.assemble((f"{label:<{_LABEL}}", "dim"), (cells, "cyan")))
             if height > 1:

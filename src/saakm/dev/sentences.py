@@ -6,7 +6,12 @@ from .sample import Snapshot
 
 
 def tell(update: Update, name: str) -> str:
-    """One line on what became of a save."""
+    """One line on what became of a save, or of several that were built together."""
+    several = f"{update.saves} saves at once: " if update.saves > 1 else ""
+    return several + _outcome(update, name)
+
+
+def _outcome(update: Update, name: str) -> str:
     if update.outcome == "compile-error":
         return f"{name} does not compile; version {update.version} goes on"
     if update.outcome == "refused":
@@ -24,6 +29,11 @@ def tell(update: Update, name: str) -> str:
 def figures(now: Snapshot) -> str:
     wakeups = ", ".join(f"p{p} {us:,.0f} us" for p, us in now.wakeup_us.items()) or "none"
     return (
-        f"{now.switches_rate:,.0f} switches/s, {now.migrations_rate:,.0f} migrations/s, "
+        f"{as_figure(now.switches_rate)} switches/s, {now.migrations_rate:,.0f} migrations/s, "
         f"wakeup to CPU {wakeups}"
     )
+
+
+def as_figure(value: float | None) -> str:
+    """What is not known is not nought."""
+    return "?" if value is None else f"{value:,.0f}"

@@ -24,12 +24,14 @@ class Version:
 class Story:
     began: float = field(default_factory=time.monotonic)
     samples: deque[Snapshot] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    saves: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     ejections: list[dict[str, str]] = field(default_factory=list)
     longest_pause_ns: int = 0
     versions: dict[int, Version] = field(default_factory=lambda: {1: Version()})
 
     def add_update(self, update: Update) -> None:
+        self.saves += update.saves
         self.outcomes[update.outcome] += 1
         pause = update.replacement.get("longest_pause_ns", 0)
         self.longest_pause_ns = max(self.longest_pause_ns, pause)
@@ -37,12 +39,14 @@ class Story:
 
     def add_sample(self, now: Snapshot) -> list[dict[str, str]]:
         """Returns the ejections that are new."""
-        new = now.ejected[len(self.ejections) :]
-        self.ejections = list(now.ejected)
+        # The kernel forgets one whose module is unloaded, which the next version's loading does.
+        known = {end["id"] for end in self.ejections}
+        new = [end for end in now.ejected if end["id"] not in known]
+        self.ejections += new
         before = len(self.samples[-1].rounds) if self.samples else 0
         # A round counts for the version under which it ended.
-        current = self.versions[max(self.versions)]
-        for status, seconds in now.rounds[before:]:
+        for (status, seconds), number in list(zip(now.rounds, now.round_versions))[before:]:
+            current = self.versions.setdefault(number, Version())
             if status:
                 current.failed += 1
             else:
@@ -58,16 +62,17 @@ class Story:
             "compile-error": "did not compile",
             "refused": "were refused",
         }
-        saves = ", ".join(
-            f"{self.outcomes[name]} {words}"
-            for name, words in counts.items()
-            if self.outcomes[name]
-        )
+        parts = [
+            f"{self.outcomes[one]} {words}" for one, words in counts.items() if self.outcomes[one]
+        ]
+        if overtaken := self.saves - sum(self.outcomes.values()):
+            parts.append(f"{overtaken} overtaken by a later one")
+        saves = ", ".join(parts)
         pause = f"; longest pause {self.longest_pause_ns / 1e6:.2f} ms" * bool(
             self.longest_pause_ns
         )
         lines = [
-            f"{seconds:.0f} s, {counted(sum(self.outcomes.values()), 'save')}"
+            f"{seconds:.0f} s, {counted(self.saves, 'save')}"
             + (f": {saves}{pause}" if saves else "")
         ]
         lines += [line for number, one in self.versions.items() if (line := _tell(number, one))]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..base.errors import GuestDied, SaakmError
-from ..base.procfs import parse_ejected
+from ..base.procfs import parse_ejected, tell_end, went_to_fair
 from ..base.progress import meter
 from ..builder.ready import Ready
 from . import appliance, qmp
@@ -106,9 +106,8 @@ def _run(guest: Appliance, exchange: Path, timeout: float, gdb: bool) -> int:
         )
     ejected = parse_ejected("\n".join(re.findall(rf"^{_EJECTED}(.*)$", text, re.M)))
     for end in ejected:
-        print(f"saakm: policy '{end['name']}' was ejected ({end['kind']}) in {end['handler']}: "
-              f"{end['reason']}", file=sys.stderr)  # fmt: skip
-    return int(status[1]) or int(bool(ejected))
+        print(f"saakm: {tell_end(end)}", file=sys.stderr)
+    return int(status[1]) or int(any(map(went_to_fair, ejected)))
 
 
 class _Output:

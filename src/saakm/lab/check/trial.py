@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...base import paths
-from ...base.errors import GuestDied, GuestHung, SaakmError
+from ...base.errors import GuestDied, GuestHung
 from ...builder.ctl import build_saakmctl
 from ...builder.kernel import Kernel, build_kernel
 from ...builder.modules import build_modules
@@ -22,6 +22,7 @@ from ...vm.exchange import drop_exchange, new_exchange
 from ...vm.running import announce, hold
 from .checks import CHECKS, parse_promises
 from .evaluate import Finding, evaluate
+from .parameters import check_form, check_values
 from .plan import Trial
 
 # Of the host's; one thread emulates all CPUs, perhaps beside other guests.
@@ -45,19 +46,15 @@ class Subject:
 
 def prepare(source: Path, parameters: list[str], configs: set[str], files: Path) -> Subject:
     """Builds what is needed: kernels, the module, the programs. Modules are copied to `files`."""
-    for parameter in parameters:
-        if "=" not in parameter or set(parameter) & set(", \"'"):
-            raise SaakmError(
-                f"'{parameter}' is no parameter",
-                "it is not of the form NAME=VALUE, without blanks, commas and quotes",
-                "for example --param slice_us=2000",
-            )
+    check_form(parameters)
     kernels = {config: build_kernel(config) for config in sorted(configs)}
     for config, kernel in kernels.items():
         (files / config).mkdir()
         for module in build_modules(kernel, sources=[source, paths.ORACLE]):
             shutil.copy(module, files / config)
-    return Subject(module_name(source), tuple(parameters), kernels, build_saakmctl(), files)
+    subject = Subject(module_name(source), tuple(parameters), kernels, build_saakmctl(), files)
+    check_values(parameters, subject.module(min(configs)))
+    return subject
 
 
 def promises(module: Path) -> list[str]:
