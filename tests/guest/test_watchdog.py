@@ -133,6 +133,7 @@ def test_busy_policy_is_not_blamed(guest, program):
 
 
 CPU1 = "/sys/devices/system/cpu/cpu1/online"
+BRINGS_CPU3 = "saakmctl exec hangs -- taskset -c 2 sh -c 'echo 1 >/sys/devices/system/cpu/cpu3/online'"
 BRINGS_CPU1 = f"saakmctl exec hangs -- taskset -c 0 sh -c 'echo 1 >{CPU1}'"
 
 
@@ -145,23 +146,31 @@ def test_one_that_brings_a_cpu_online_stalls(guest, watch):
     assert found.kind == "stall" and policies(guest)["hangs"].state == "ejected", found
 
 
-def test_one_that_brings_a_cpu_online_is_ejected_by_hand(guest):
-    """A switch waits for cpus_read_lock(), and holds what loading and unloading take."""
+# From right after it has waited until long after the deadline server has found nobody.
+@pytest.mark.parametrize("waits_ms", [300, 15500])
+def test_one_that_brings_a_cpu_online_is_ejected_by_hand(guest, waits_ms):
+    """A switch waits for cpus_read_lock(), and holds what loading and unloading take.
+
+    It waits on a CPU that idles, has no tick and is not asked to elect again by anybody else.
+    """
     load_policy(guest, "hangs", "forgets=1", "timeout_ms=0")
+    cpu3 = CPU1.replace("cpu1", "cpu3")
     out = run_ok(
         guest,
         f"""
-echo 0 >{CPU1}
-{BRINGS_CPU1} & brings=$!
-until grep -q percpu_rwsem /proc/$brings/wchan || grep -q READY /proc/$brings/saakm; do
-    busybox usleep 10000; done
+taskset -pc 0-1 $$ >/dev/null
+echo 0 >{cpu3}
+{BRINGS_CPU3} & brings=$!
+until grep -q READY /proc/$brings/saakm; do busybox usleep 10000; done
 busybox usleep 300000; cat /proc/$brings/saakm
 echo 1 >{SYSFS}/log_calls & switches=$!
-busybox usleep 300000; cat /proc/$switches/wchan; echo
+busybox usleep {waits_ms}000; cat /proc/$switches/wchan; echo
 timeout 10 sh -c 'echo hangs >{SYSFS}/eject' || exit 1
-wait $brings $switches; cat {CPU1}
+for i in $(seq 50); do [ -e /proc/$brings ] || break; busybox usleep 100000; done
+echo rounds $i; wait $brings $switches; cat {cpu3}
 echo 0 >{SYSFS}/log_calls""",
         timeout=60,
     )
     assert "READY" in out and "percpu_rwsem_wait" in out, out
+    assert int(out.split("rounds ")[1].split()[0]) < 50, out
     assert ejected(guest)["hangs"].kind == "user"

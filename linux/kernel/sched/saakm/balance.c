@@ -265,7 +265,7 @@ static struct task_struct *saakm_peek(struct saakm_rq *srq)
 /* Not for one that may not run on @cpu: two locks would be taken for nothing. */
 static bool saakm_worth_locking(struct saakm_rq *from, unsigned int spare, int cpu)
 {
-	unsigned int nr_tasks = READ_ONCE(from->nr_tasks);
+	unsigned int nr_tasks = smp_load_acquire(&from->nr_tasks);	/* saakm_rq_unlink() */
 	struct task_struct *p = nr_tasks == 1 ? saakm_peek(from) : NULL;
 
 	return nr_tasks > spare && (!p || saakm_may_run_on(p, cpu));

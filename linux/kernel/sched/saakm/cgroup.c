@@ -253,7 +253,8 @@ static int saakm_cgroup_parse(char *buf, u32 *id)
 		return saakm_refuse(-EPERM, "cgroup: policy %s takes CAP_SYS_NICE", buf);
 	}
 	/* Attaching a thread will be too late for that: the CPUs are locked then. */
-	saakm_use(policy);
+	if (!READ_ONCE(policy->used_once))
+		saakm_use(policy);
 	WRITE_ONCE(saakm_cgroups_used, true);
 	*id = policy->own->id;
 	saakm_put(policy);

@@ -184,11 +184,23 @@ static void saakm_eject_work_fn(struct work_struct *work)
 
 static DECLARE_WORK(saakm_eject_work, saakm_eject_work_fn);
 
-/* A runqueue lock forbids to wake a worker. */
+/*
+ * A runqueue lock forbids to wake a worker, and a handler that holds it may have enabled
+ * interrupts. Who waits is elected by the class from now on: each CPU is asked for that, as
+ * the worker may wait for a lock that one of them holds.
+ */
 static void saakm_eject_irq_work(struct irq_work *work)
 {
+	int cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
+
+	if (saakm_ticks_in_handler() && cpu < nr_cpu_ids) {
+		irq_work_queue_on(work, cpu);
+		return;
+	}
 	if (saakm_put_off(this_rq(), &this_rq()->saakm.eject_owed))
 		return;
+	for_each_online_cpu(cpu)
+		saakm_kick(cpu);
 	queue_work(system_unbound_wq, &saakm_eject_work);
 }
 
@@ -222,6 +234,8 @@ static int saakm_eject_by_name(const char *name)
 	policy = saakm_policy_called(name);
 	if (!policy)
 		return saakm_refuse(-ESRCH, "eject: no policy is called %s", name);
+	if (READ_ONCE(policy->successor))
+		return saakm_refuse(-EBUSY, "eject: policy %s is being replaced", name);
 	__saakm_eject(policy, SAAKM_EXIT_USER, NULL, "by %s/%d", current->comm, current->pid);
 	return 0;
 }

@@ -217,8 +217,8 @@ static noinline void saakm_rq_unlink_slow(struct saakm_rq *srq, struct task_stru
 	} else if (unlikely(!srq->nr_tasks)) {
 		saakm_lost_queue(p, srq);
 	} else {
-		WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
 		saakm_rbtree_unlink(srq, p);
+		smp_store_release(&srq->nr_tasks, srq->nr_tasks - 1);	/* as below */
 	}
 }
 
@@ -228,8 +228,9 @@ static __always_inline void saakm_rq_unlink(struct task_struct *p)
 
 	p->saakm.rq = NULL;
 	if (likely(srq->type <= SAAKM_RQ_LIST && srq->nr_tasks)) {
-		WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
 		__list_del_entry(&p->saakm.node.list);
+		/* Pairs with saakm_worth_locking(): of one thread the queue's first is the one. */
+		smp_store_release(&srq->nr_tasks, srq->nr_tasks - 1);
 	} else {
 		saakm_rq_unlink_slow(srq, p);
 	}
