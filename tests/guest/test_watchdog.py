@@ -133,7 +133,9 @@ def test_busy_policy_is_not_blamed(guest, program):
 
 
 CPU1 = "/sys/devices/system/cpu/cpu1/online"
-BRINGS_CPU3 = "saakmctl exec hangs -- taskset -c 2 sh -c 'echo 1 >/sys/devices/system/cpu/cpu3/online'"
+BRINGS_CPU3 = (
+    "saakmctl exec hangs -- taskset -c 2 sh -c 'echo 1 >/sys/devices/system/cpu/cpu3/online'"
+)
 BRINGS_CPU1 = f"saakmctl exec hangs -- taskset -c 0 sh -c 'echo 1 >{CPU1}'"
 
 

@@ -193,7 +193,7 @@ static void saakm_eject_irq_work(struct irq_work *work)
 {
 	int cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
 
-	if (saakm_ticks_in_handler() && cpu < nr_cpu_ids) {
+	if (cpu < nr_cpu_ids && saakm_ticks_in_handler()) {
 		irq_work_queue_on(work, cpu);
 		return;
 	}
