@@ -102,6 +102,17 @@ def test_save_mistake_mend(loop):
     assert "complained" not in loop.end()
 
 
+def test_a_version_is_what_was_saved_last(loop):
+    """The third has the first one's name, and is not the first."""
+    loop.until("started")
+    loop.save("= 4000", "= 1000")
+    loop.until("replaced")
+    good = "SAAKM_POLICY(mine,"
+    loop.save(good, f"{ELECTS_WRONG}{good} .schedule = mine_schedule,")
+    assert loop.until("replaced")["version"] == 3
+    assert loop.until("ejected")["kind"] == "wrong-election"
+
+
 def test_after_an_ejection_the_next_version_is_loaded(loop):
     loop.until("started")
     good = "SAAKM_POLICY(mine,"

@@ -3,7 +3,8 @@
 
 No two modules of one name can be loaded, and the old one must stay until the
 new one has its threads: two names take turns, each with a directory that is
-kept, so that make compiles only what was edited.
+kept, so that make compiles only what was edited. What was built gets a directory of
+its own each time: a guest goes on serving a file that it has read once.
 """
 
 import re
@@ -40,6 +41,7 @@ class Versions:
         self.kernel, self.source = kernel, source
         self.name = module_name(source)
         self.number = 0
+        self._builds = 0
         # Not by process number: another container may use the same cache.
         name = f"{source.name}-dev-"
         self._directory = Path(tempfile.mkdtemp(prefix=name, dir=cache.make(kernel.modules)))
@@ -67,7 +69,10 @@ class Versions:
             run_logged(command, log, f"building {module}", env=environment())
         except SaakmError as error:
             raise CompileError(self.source, _complaints(log, copy)) from error
-        return copy / f"{module}.ko"
+        self._builds += 1
+        built = self._directory / str(self._builds)
+        built.mkdir()
+        return Path(shutil.copy(copy / f"{module}.ko", built))
 
     def accept(self) -> int:
         """The version that was built is loaded: its name is taken. Returns its number."""
