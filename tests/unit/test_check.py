@@ -147,7 +147,10 @@ def test_a_module_says_which_parameters_it_has(tmp_path, module):
     with pytest.raises(SaakmError, match="mine cannot be loaded with slice_us=-1") as error:
         check_values(["slice_us=1", "slice_us=-1"], module)
     assert "from 0 to 4294967295" in error.value.why
-    for wrong in ("slice_us", "a=b c"):
+    reactions = {"on_violation": "charp"}
+    assert not fault_in("on_violation=warn", reactions)
+    assert "eject or panic" in str(fault_in("on_violation=pray", reactions))
+    for wrong in ("slice_us", "=3", "a=b c"):
         with pytest.raises(SaakmError, match="is no parameter"):
             check_form([wrong])
 

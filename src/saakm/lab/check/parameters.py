@@ -19,6 +19,7 @@ _RANGES = {
         ("long", 64, 1), ("ulong", 64, 0), ("ullong", 64, 0), ("hexint", 32, 0),
     )
 }  # fmt: skip
+_REACTIONS = ("default", "warn", "eject", "panic")
 _NUMBER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _BASES = {"0x": 16, "0X": 16}
 # Of those by module_param_cb(), a module does not say the type.
@@ -28,7 +29,7 @@ _SYMBOL = re.compile(rb"__param_str_(\w+)\0")
 def check_form(parameters: list[str]) -> None:
     """What can be said without the module."""
     for parameter in parameters:
-        if "=" not in parameter or set(parameter) & set(", \"'"):
+        if not parameter.partition("=")[0] or "=" not in parameter or set(parameter) & set(", \"'"):
             raise SaakmError(
                 f"'{parameter}' is no parameter",
                 "it is not of the form NAME=VALUE, without blanks, commas and quotes",
@@ -60,6 +61,8 @@ def fault_in(parameter: str, types: dict[str, str]) -> str | None:
     name = name.replace("-", "_")  # the kernel makes no difference
     if name not in types:
         return f"it has no parameter '{name}', but: {', '.join(sorted(types)) or 'none'}"
+    if name == "on_violation" and value not in _REACTIONS:
+        return f"on_violation is {', '.join(_REACTIONS[:-1])} or {_REACTIONS[-1]}"
     if types[name] not in _RANGES:
         return None
     least, greatest = _RANGES[types[name]]
