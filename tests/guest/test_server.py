@@ -164,3 +164,11 @@ def test_load_without_bandwidth_fails(guest, program):
     assert "no deadline bandwidth" in last_error(guest)
     _is_admitted(guest, program, before)
     load_policy(guest, "fifo")
+
+
+def test_deadline_threads_that_come_back_run(guest, program):
+    """6.12.117 loses one that left while it was throttled: linux/patches/0002-deadline-return.patch.
+
+    In counted time: a CPU that the host keeps for 0.4 s makes a debt of 20 s.
+    """
+    assert run_ok(guest, f"{program('deadline_return')} 12", timeout=250) == "0\n"

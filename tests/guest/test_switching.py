@@ -45,11 +45,6 @@ def test_delayed_dequeue(guest, program, tally):
     _switch(guest, program, tally, 3000, "other other fifo rr", "-d")
 
 
-def test_deadline_threads_that_come_back_run(guest, program):
-    """6.12.117 loses one that left while it was throttled: linux/patches/0002-deadline-return.patch."""
-    assert run_ok(guest, f"{program('deadline_return')} 12", timeout=250) == "0\n"
-
-
 @pytest.mark.long
 @pytest.mark.limit(900)
 def test_many_switches(guest, program, tally):
