@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Whether a new policy's names are taken: gcc and a built kernel are asked, which know."""
 
-import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from ..base.errors import SaakmError
+from ..base.process import run_logged
 from ..builder.kernel import environment, make_command
 from ..builder.policies import source_files
 
@@ -80,13 +81,9 @@ def _compile(build: Path, name: str, files: dict[str, str]) -> str:
                 (directory / place).parent.mkdir(exist_ok=True)
                 (directory / place).write_bytes(header.read_bytes())
         command = [*make_command(build, jobs=1), f"M={directory}", f"{name}.o"]
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, **environment()},
-        )
-    return done.stdout if done.returncode else ""
+        log = Path(scratch) / "log"
+        try:
+            run_logged(command, log, "compiling", env=environment())
+        except SaakmError:
+            return log.read_text()
+    return ""
