@@ -47,6 +47,15 @@ def test_who_joins_where_it_was_preempted_goes_on(guest, program):
     assert slept == 0
 
 
+def test_who_was_held_back_runs_where_another_policy_has_it(guest, program):
+    """Its CPU idles, and nothing but this change gives it a reason to elect."""
+    holder = load_policy(guest, "misuser", "mode=schedule_null", "timeout_ms=0")
+    other = load_policy(guest, "fifo")
+    # Without its 5 percent, which _TIDY puts back.
+    run_ok(guest, f"echo 0 >{SYSFS}/server_runtime_us")
+    assert int(run_ok(guest, f"{program('leaves_held')} {holder} {other}")) < 100
+
+
 def _asks_while(guest, command: str) -> tuple[int, str]:
     """Somebody asks heir to join it; in the meantime `command`. How the asking ended, and its words."""
     load_policy(guest, "heir", "hold=1")

@@ -193,8 +193,6 @@ static void saakm_requeue(struct rq *rq, struct task_struct *p)
 		st->event.flags = 0;
 }
 
-static void wakeup_preempt_saakm(struct rq *rq, struct task_struct *p, int flags);
-
 static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
@@ -236,7 +234,7 @@ static noinline void saakm_enqueue_came(struct rq *rq, struct task_struct *p)
 	if (p == saakm_rq_curr(rq))
 		resched_curr(rq);
 	else
-		wakeup_preempt_saakm(rq, p, 0);
+		wakeup_preempt(rq, p, 0);	/* the CPU may idle: it was held back */
 }
 
 static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)

@@ -74,6 +74,21 @@ const struct saakm_module_routines saakm_fallback = {
 	.schedule	= saakm_fallback_schedule,
 };
 
+/*
+ * The class elects for a policy from now on: whoever it has held back runs as soon as his
+ * CPU elects.
+ */
+void saakm_kick_holders(void)
+{
+	int cpu;
+
+	smp_mb();	/* __schedule(): it sees that, or we see the thread that came before */
+	for_each_online_cpu(cpu) {
+		if (READ_ONCE(cpu_rq(cpu)->saakm.nr_running))
+			saakm_kick(cpu);
+	}
+}
+
 /* Moving the threads */
 
 static void saakm_evict(struct task_struct *p, struct saakm_policy *policy)
@@ -186,8 +201,8 @@ static DECLARE_WORK(saakm_eject_work, saakm_eject_work_fn);
 
 /*
  * A runqueue lock forbids to wake a worker, and a handler that holds it may have enabled
- * interrupts. Who waits is elected by the class from now on: each CPU is asked for that, as
- * the worker may wait for a lock that one of them holds.
+ * interrupts. The CPUs elect before the worker begins, which may wait for a lock that a
+ * thread holds.
  */
 static void saakm_eject_irq_work(struct irq_work *work)
 {
@@ -199,8 +214,7 @@ static void saakm_eject_irq_work(struct irq_work *work)
 	}
 	if (saakm_put_off(this_rq(), &this_rq()->saakm.eject_owed))
 		return;
-	for_each_online_cpu(cpu)
-		saakm_kick(cpu);
+	saakm_kick_holders();
 	queue_work(system_unbound_wq, &saakm_eject_work);
 }
 

@@ -157,10 +157,10 @@ static inline void saakm_balance_late(struct rq *rq, struct rq_flags *rf)
 
 static inline void saakm_enter_idle(struct rq *rq)
 {
-	if (rq->saakm.kicks)
-		saakm_count_kicks_anew(rq);
 	if (READ_ONCE(saakm_watching_idle))
 		__saakm_enter_idle(rq);
+	if (rq->saakm.kicks)
+		saakm_count_kicks_anew(rq);
 }
 
 /* Policies must be asked although nothing is runnable: saakm_kick(). */

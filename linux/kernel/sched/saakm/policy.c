@@ -410,6 +410,7 @@ static void saakm_unlink_policy(struct saakm_policy *policy)
  */
 static void saakm_take_down(struct saakm_policy *policy)
 {
+	saakm_kick_holders();
 	saakm_wait_joiners();
 	saakm_evict_all(policy);
 	saakm_unlink_policy(policy);

@@ -53,7 +53,8 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	start_ns = local_clock();
 	sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
 	by_cgroup = p->saakm.by_cgroup;
-	old_data = saakm_detach(rq, p);
+	/* In none it is not for a moment: fork() copies what it sees. */
+	old_data = saakm_leave_policy(rq, p);
 	saakm_set_membership(p, new, data, process);
 	p->saakm.by_cgroup = by_cgroup;
 	p->saakm.event.flags = SAAKM_EV_CAME;
@@ -91,8 +92,8 @@ void saakm_replace(struct saakm_policy *old, struct saakm_policy *new)
 	*last = (struct saakm_replacement) {};
 	strscpy(last->from, old->own->name);
 	strscpy(last->to, new->own->name);
-	if (old->used_once)
-		saakm_use(new);
+	/* A cgroup may begin to use @old in this moment, and attaching threads is too late for it. */
+	saakm_use(new);
 	WRITE_ONCE(old->successor, new);
 	saakm_wait_joiners();
 	while ((p = saakm_any_member(old))) {

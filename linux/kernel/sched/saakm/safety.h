@@ -62,6 +62,7 @@ extern const struct saakm_module_routines saakm_fallback;
 extern struct irq_work saakm_eject_kick;
 
 struct task_struct *saakm_fallback_first(struct rq *rq, struct saakm_policy *policy);
+void saakm_kick_holders(void);
 void saakm_evict_all(struct saakm_policy *policy);
 void saakm_eject_init_policy(struct saakm_policy *policy);
 void saakm_settle_eject(struct saakm_policy *policy);

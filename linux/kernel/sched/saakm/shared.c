@@ -126,8 +126,9 @@ static void saakm_call_for_rest(struct saakm_shared *shared)
 	cpumask_and(idle, &saakm_idle_cpus, &shared->cores);
 	for (p = saakm_shared_first(&shared->rq); p && looks-- && !cpumask_empty(idle);
 	     p = saakm_shared_next(&shared->rq, p)) {
-		if (p->nr_cpus_allowed == 1)
-			continue;		/* its own CPU looks */
+		/* Its own CPU looks, or none that idles may run it. */
+		if (p->nr_cpus_allowed == 1 || !cpumask_intersects(idle, p->cpus_ptr))
+			continue;
 		cpu = saakm_call_idle(idle, p);
 		if (cpu >= 0)
 			cpumask_clear_cpu(cpu, idle);

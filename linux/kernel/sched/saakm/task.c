@@ -119,9 +119,10 @@ static __always_inline void saakm_terminate(struct rq *rq, struct task_struct *p
 
 /*
  * @p leaves its policy, whatever its state. It must not be enqueued in our
- * class. The caller frees what is returned, without the runqueue lock.
+ * class. The caller has it in none, or in another one, before the runqueue lock is
+ * dropped, and frees what is returned afterwards.
  */
-static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
+static struct saakm_data *saakm_leave_policy(struct rq *rq, struct task_struct *p)
 {
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *policy = st->policy;
@@ -144,7 +145,6 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 		}
 		saakm_leave_process(p);
 	}
-	WRITE_ONCE(st->policy, NULL);
 	st->by_cgroup = false;
 	st->data = NULL;
 	st->event.data = NULL;
@@ -153,6 +153,15 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 		llist_add(&data->node, &policy->exit.data);
 		return NULL;
 	}
+	return data;
+}
+
+/* It will be in none. st->id stays: it says that the thread has been in one. */
+static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
+{
+	struct saakm_data *data = saakm_leave_policy(rq, p);
+
+	WRITE_ONCE(p->saakm.policy, NULL);
 	return data;
 }
 
@@ -473,8 +482,10 @@ void saakm_task_dead(struct task_struct *p)
 	struct rq_flags rf;
 	struct rq *rq;
 
-	if (!p->saakm.policy)
+	/* It is in none, and has been in none. */
+	if (!p->saakm.id)
 		return;
+	/* Who hands it over to another one ends before this, or sees that it has left. */
 	rq = task_rq_lock(p, &rf);
 	if (p->saakm.policy) {
 		update_rq_clock(rq);
