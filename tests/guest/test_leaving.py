@@ -117,6 +117,7 @@ def test_a_failed_load_says_why_and_keeps_nothing(guest):
     for name, why in {
         "13": "is no number",
         "0x1f": "is no number",
+        "08": "is no number",
         "none": "is not none",
         "fair": "is not none",
         "-x": "does not begin with -",

@@ -56,3 +56,11 @@ def test_many_switches(guest, program, tally):
         _switch(
             guest, program, tally, 8000, "other batch idle fifo:rt rr:rt fifo rr prio vtime", "-d"
         )
+
+
+def test_children_of_who_changes_policies_are_born_in_one(guest, program):
+    """fork() copies its caller without a lock: at no moment is that one in neither."""
+    ids = load_policy(guest, "fifo"), load_policy(guest, "rr")
+    assert (
+        run_ok(guest, f"{program('forks_between')} 20000 {ids[0]} {ids[1]}", timeout=250) == "0\n"
+    )

@@ -111,6 +111,7 @@ TYPES = {"slice_us": "uint", "timeout_ms": "int", "on_violation": "charp", "set_
         ("slice_us=", "from 0 to 4294967295"),
         ("slice_us=09", "from 0 to 4294967295"),
         ("timeout_ms=-2147483649", "from -2147483648 to 2147483647"),
+        ("replaces=fifo", "a check loads the policy alone"),
         ("slice=4000", "it has no parameter 'slice', but: on_violation, set_by_code, slice_us"),
     ],
 )

@@ -46,7 +46,7 @@ void saakm_remove_policy(struct saakm_policy *policy);
 /**
  * saakm_eject() - give up, with a reason
  * @policy: the calling policy; another one is left alone, and that is reported
- * @kind: SAAKM_EXIT_POLICY_ERROR, or what else describes it
+ * @kind: SAAKM_EXIT_POLICY_ERROR, or a later one that describes it; any other counts as that
  * @p: the thread that it is about, or NULL
  * @fmt: what happened, as for printk, without a newline
  *

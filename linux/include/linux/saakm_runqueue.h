@@ -60,8 +60,8 @@ struct saakm_rq {
  *
  * Context: any; it takes no lock. Most policies call it in @init of &struct
  * saakm_policy.
- * Return: 0; -EINVAL for another @type or @cpu, or a @key that is missing or not
- * wanted.
+ * Return: 0; -EINVAL for another @type or @cpu, a @key that is missing or not
+ * wanted, and for core->rq and core->shared.
  */
 int saakm_runqueue_init(struct saakm_rq *rq, int cpu, enum saakm_rq_type type,
 			saakm_key_fn key);
@@ -234,14 +234,15 @@ int saakm_to_head(struct task_struct *task);
  * @core: argument of @refill
  * @from: a queue that cores share, of this policy; this one need not be among them
  *
- * It takes the first that may run here, of 32 that it looks at (1024, if the core would
- * idle: one behind as many that may not run here waits for its own core), else one that is
+ * It takes the first that may run here, of 32 that it looks at (1024, if the core idles
+ * already: one behind as many that may not run here waits for its own core), else one that is
  * on this core already, and puts it into core->rq. If that is on
  * another core, the runqueue lock is dropped meanwhile, and @moved is called: core->curr,
  * and all else that was read before, may be another. Its wait goes on.
  *
  * Context: @refill only; elsewhere it is refused and reported.
- * Return: the thread; or NULL if there is none, or it was refused.
+ * Return: the thread; or NULL if there is none, others were faster, somebody came
+ * who goes first, or it was refused.
  */
 struct task_struct *saakm_take(struct core_event *core, struct saakm_rq *from);
 

@@ -83,7 +83,7 @@ def _check(name: str, where: Path, origin: str | None, source: str) -> None:
     if not why:
         return
     other = f"my_{name}"
-    fits = not fault_in_name(other, source) and not (where / other).exists()
+    fits = bool(name) and not (fault_in_name(other, source) or (where / other).exists())
     example = f", {other} for example" if fits else ""
     raise SaakmError(
         f"a policy cannot be called '{name}'", why, f"choose another name{example}{place}"

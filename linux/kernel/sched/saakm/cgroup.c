@@ -202,6 +202,21 @@ static u32 saakm_task_cgroup_id(struct task_struct *p)
 	return saakm_effective_id(task_css(p, cpu_cgrp_id));
 }
 
+/*
+ * Moving a thread may sleep. Who writes another policy meanwhile has all threads moved,
+ * but this one perhaps too early.
+ */
+static void saakm_cgroup_follow(struct task_struct *p, u32 id)
+{
+	u32 applied;
+
+	do {
+		applied = id;
+		saakm_cgroup_apply(p, applied);
+		id = saakm_task_cgroup_id(p);
+	} while (id != applied);
+}
+
 /* @p has come to its cgroup. A cgroup's policy overrules what @p chose elsewhere. */
 void saakm_cgroup_attach(struct task_struct *p)
 {
@@ -212,14 +227,14 @@ void saakm_cgroup_attach(struct task_struct *p)
 	id = saakm_task_cgroup_id(p);
 	if (id && saakm_sched_policy(p->policy))
 		WRITE_ONCE(p->saakm.by_cgroup, true);
-	saakm_cgroup_apply(p, id);
+	saakm_cgroup_follow(p, id);
 }
 
 /* @p is born, perhaps into another cgroup than its parent's. */
 void saakm_cgroup_fork(struct task_struct *p)
 {
 	if (READ_ONCE(saakm_cgroups_used))
-		saakm_cgroup_apply(p, saakm_task_cgroup_id(p));
+		saakm_cgroup_follow(p, saakm_task_cgroup_id(p));
 }
 
 int saakm_cgroup_show(struct seq_file *m, void *v)
@@ -272,7 +287,7 @@ ssize_t saakm_cgroup_write(struct kernfs_open_file *of, char *buf, size_t nbytes
 		return ret;
 	guard(mutex)(&saakm_cgroup_mutex);
 	WRITE_ONCE(saakm_tg(css)->saakm_policy, id);
-	/* Forks and attaches that have not seen it are over when this returns. */
+	/* Who follows the old one, and last read it before this, has when this returns. */
 	synchronize_rcu();
 	/* It may have been replaced just before it stood there. */
 	scoped_guard(rcu) {

@@ -231,7 +231,7 @@ void saakm_eject(struct saakm_policy *policy, enum saakm_exit_kind kind,
 	/* It is not loaded: there is nothing to lose. */
 	if (!policy->own || !saakm_may_touch(policy, __func__, _RET_IP_))
 		return;
-	if (kind <= SAAKM_EXIT_NONE || kind >= SAAKM_NR_EXITS || !saakm_exit_names[kind])
+	if (kind < SAAKM_EXIT_POLICY_ERROR || kind >= SAAKM_NR_EXITS)
 		kind = SAAKM_EXIT_POLICY_ERROR;
 	va_start(args, fmt);
 	vaf.va = &args;

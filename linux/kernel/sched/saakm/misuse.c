@@ -59,7 +59,7 @@ static const char *saakm_bad_name(const char *name)
 	}
 	if (name[0] == '-' || name[0] == '.')
 		return "does not begin with - or .";
-	if (!kstrtol(name, 0, &number))
+	if (!kstrtol(name, 0, &number) || !kstrtol(name, 10, &number))
 		return "is no number: an id would be meant";
 	if (match_string(saakm_reserved, ARRAY_SIZE(saakm_reserved), name) >= 0)
 		return "is not none, all, fair or other";

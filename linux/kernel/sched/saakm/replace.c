@@ -39,7 +39,6 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	struct sched_enq_and_set_ctx ctx;
 	struct saakm_data *old_data;
 	struct rq_flags rf;
-	bool by_cgroup;
 	struct rq *rq;
 	u64 start_ns;
 
@@ -52,11 +51,9 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	}
 	start_ns = local_clock();
 	sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
-	by_cgroup = p->saakm.by_cgroup;
 	/* In none it is not for a moment: fork() copies what it sees. */
 	old_data = saakm_leave_policy(rq, p);
 	saakm_set_membership(p, new, data, process);
-	p->saakm.by_cgroup = by_cgroup;
 	p->saakm.event.flags = SAAKM_EV_CAME;
 	saakm_list_member(p);
 	if (ops->take_over) {
@@ -92,7 +89,7 @@ void saakm_replace(struct saakm_policy *old, struct saakm_policy *new)
 	*last = (struct saakm_replacement) {};
 	strscpy(last->from, old->own->name);
 	strscpy(last->to, new->own->name);
-	/* A cgroup may begin to use @old in this moment, and attaching threads is too late for it. */
+	/* A cgroup may begin to use @old just now; when threads are attached is too late. */
 	saakm_use(new);
 	WRITE_ONCE(old->successor, new);
 	saakm_wait_joiners();

@@ -187,19 +187,11 @@ static __always_inline void saakm_rq_link(struct saakm_rq *srq, struct task_stru
 		saakm_rq_link_slow(srq, p);
 }
 
-static noinline void saakm_rbtree_unlink(struct saakm_rq *srq, struct task_struct *p)
+/* Mostly the one that is elected; its child has none itself. */
+static __always_inline void saakm_rbtree_unlink_first(struct saakm_rq *srq, struct rb_node *rb)
 {
-	struct rb_node *rb = &p->saakm.node.rb, *right = rb->rb_right;
+	struct rb_node *right = rb->rb_right;
 
-	if (srq->bound) {
-		rb_erase_augmented_cached(rb, &srq->root, &saakm_least_cb);
-		return;
-	}
-	if (unlikely(rb != srq->root.rb_leftmost)) {
-		rb_erase(rb, &srq->root.rb_root);
-		return;
-	}
-	/* Mostly the one that is elected; its child has none itself. */
 	srq->root.rb_leftmost = right ?: rb_parent(rb);
 	if (rb != srq->root.rb_root.rb_node) {
 		rb_erase(rb, &srq->root.rb_root);
@@ -210,16 +202,27 @@ static noinline void saakm_rbtree_unlink(struct saakm_rq *srq, struct task_struc
 		right->__rb_parent_color = RB_BLACK;
 }
 
+static noinline void saakm_rbtree_unlink(struct saakm_rq *srq, struct task_struct *p)
+{
+	struct rb_node *rb = &p->saakm.node.rb;
+
+	if (srq->bound)
+		rb_erase_augmented_cached(rb, &srq->root, &saakm_least_cb);
+	else if (unlikely(rb != srq->root.rb_leftmost))
+		rb_erase(rb, &srq->root.rb_root);
+	else
+		saakm_rbtree_unlink_first(srq, rb);
+	smp_store_release(&srq->nr_tasks, srq->nr_tasks - 1);	/* as saakm_rq_unlink() */
+}
+
 static noinline void saakm_rq_unlink_slow(struct saakm_rq *srq, struct task_struct *p)
 {
-	if (srq->type & SAAKM_RQ_SHARED) {
+	if (srq->type & SAAKM_RQ_SHARED)
 		saakm_shared_unlink(srq, p);
-	} else if (unlikely(!srq->nr_tasks)) {
+	else if (unlikely(!srq->nr_tasks))
 		saakm_lost_queue(p, srq);
-	} else {
+	else
 		saakm_rbtree_unlink(srq, p);
-		smp_store_release(&srq->nr_tasks, srq->nr_tasks - 1);	/* as below */
-	}
 }
 
 static __always_inline void saakm_rq_unlink(struct task_struct *p)

@@ -67,11 +67,12 @@ void saakm_shared_link(struct saakm_rq *srq, struct task_struct *p)
 
 static void saakm_shared_drop(struct saakm_rq *srq, struct task_struct *p)
 {
-	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
-	if (saakm_rq_kind(srq) == SAAKM_RQ_RBTREE)
+	if (saakm_rq_kind(srq) == SAAKM_RQ_RBTREE) {
 		saakm_rbtree_unlink(srq, p);
-	else
-		__list_del_entry(&p->saakm.node.list);
+		return;
+	}
+	WRITE_ONCE(srq->nr_tasks, srq->nr_tasks - 1);
+	__list_del_entry(&p->saakm.node.list);
 }
 
 void saakm_shared_unlink(struct saakm_rq *srq, struct task_struct *p)

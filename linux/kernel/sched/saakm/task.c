@@ -64,7 +64,6 @@ static __always_inline void saakm_set_membership(struct task_struct *p,
 {
 	struct saakm_task *st = &p->saakm;
 
-	INIT_LIST_HEAD(&st->policy_node);
 	st->state = SAAKM_NOT_QUEUED;
 	/* Nobody knows where a thread that waits was preempted. */
 	st->in_kernel = task_on_rq_queued(p) && !task_current(task_rq(p), p) ?
@@ -82,7 +81,7 @@ static __always_inline void saakm_set_membership(struct task_struct *p,
 		.prev_cpu	= task_cpu(p),
 		.waker_cpu	= task_cpu(p),
 	};
-	st->id = policy->own->id;
+	WRITE_ONCE(st->id, policy->own->id);
 	WRITE_ONCE(st->policy, policy);
 }
 
@@ -145,7 +144,6 @@ static struct saakm_data *saakm_leave_policy(struct rq *rq, struct task_struct *
 		}
 		saakm_leave_process(p);
 	}
-	st->by_cgroup = false;
 	st->data = NULL;
 	st->event.data = NULL;
 	/* It has not been told that the thread leaves, and will be asked for a dump. */
@@ -162,6 +160,7 @@ static struct saakm_data *saakm_detach(struct rq *rq, struct task_struct *p)
 	struct saakm_data *data = saakm_leave_policy(rq, p);
 
 	WRITE_ONCE(p->saakm.policy, NULL);
+	p->saakm.by_cgroup = false;
 	return data;
 }
 
@@ -325,9 +324,10 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 		return;
 	}
 	home = st->by_cgroup ? st->home : SCHED_NORMAL;
-	if (came && st->policy != target)
-		s->old = saakm_detach(rq, p);
-	if (!st->policy) {
+	if (st->policy != target) {
+		/* In none it is not for a moment: fork() copies what it sees. */
+		if (came)
+			s->old = saakm_leave_policy(rq, p);
 		saakm_set_membership(p, target, s->data, s->process);
 		if (came)
 			st->event.flags = SAAKM_EV_CAME;
@@ -424,6 +424,7 @@ int saakm_fork(struct task_struct *p)
 		return ret;
 	}
 	saakm_set_membership(p, policy, data, process);
+	INIT_LIST_HEAD(&st->policy_node);	/* until saakm_list_child() */
 	st->event.flags = SAAKM_EV_FORK;
 	st->param = param;
 	st->by_cgroup = by_cgroup;
@@ -483,7 +484,7 @@ void saakm_task_dead(struct task_struct *p)
 	struct rq *rq;
 
 	/* It is in none, and has been in none. */
-	if (!p->saakm.id)
+	if (!READ_ONCE(p->saakm.id))
 		return;
 	/* Who hands it over to another one ends before this, or sees that it has left. */
 	rq = task_rq_lock(p, &rf);

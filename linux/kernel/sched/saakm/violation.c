@@ -11,7 +11,7 @@ static const char * const saakm_advice[SAAKM_NR_EXITS] = {
 	[SAAKM_EXIT_OVERRUN] =
 		"bound its loops; leave long work to a kthread or workqueue",
 	[SAAKM_EXIT_SLEEP] =
-		"handlers but init, free_metadata, checkparam_attr and dump must not sleep: no mutex, no GFP_KERNEL",
+		"only handlers marked [S] in saakm.h may sleep: no mutex, no GFP_KERNEL in others",
 	[SAAKM_EXIT_WRONG_TRANSITION] =
 		"the table in Documentation/scheduler/saakm.rst says who may move what where",
 	[SAAKM_EXIT_NOT_PLACED] =

@@ -51,7 +51,7 @@ def check_values(parameters: list[str], module: Path) -> None:
             raise SaakmError(
                 f"{module.stem} cannot be loaded with {parameter}",
                 why,
-                "for example --param slice_us=2000",
+                "mend it, or leave it away",
             )
 
 
@@ -59,6 +59,8 @@ def fault_in(parameter: str, types: dict[str, str]) -> str | None:
     """Why a module with parameters of these types, empty if unknown, does not take it."""
     name, _, value = parameter.partition("=")
     name = name.replace("-", "_")  # the kernel makes no difference
+    if name == "replaces":
+        return "a check loads the policy alone: there is none that it could replace"
     if name not in types:
         return f"it has no parameter '{name}', but: {', '.join(sorted(types)) or 'none'}"
     if name == "on_violation" and value not in _REACTIONS:
