@@ -2,35 +2,46 @@
 /*
  * forks_between FORKS POLICY_ID OTHER_ID
  *
- * A thread forks while another one moves it from policy to policy and back. Says how many of
- * its children were born in neither.
+ * A thread forks while another one moves it from policy to policy and back, each with a
+ * parameter of its own. Says how many of its children were born in neither, and how many
+ * with the parameter of the other.
  */
 #include "subject.h"
 
 static uint32_t other_id;
-static unsigned long forks, strays;
+static unsigned long forks, strays, mixed;
 static char stack[64 * 1024] __attribute__((aligned(16)));
 
-/* In its parent's memory, which waits for it. */
-static int says_where(void *born_in)
+/* Parameters are the policies' ids: so a child says of which it has its own. */
+static int join(pid_t tid, uint32_t id)
 {
-	*(volatile int *)born_in = syscall(SYS_sched_getscheduler, 0);
+	return saakm_setattr(tid, SCHED_SAAKM, id, 0, id);
+}
+
+/* In its parent's memory, which waits for it. */
+static int says_where(void *attr)
+{
+	syscall(SYS_sched_getattr, 0, attr, sizeof(struct saakm_attr), 0);
 	syscall(SYS_exit, 0);
 	return 0;
 }
 
 static void forker(struct subject *self)
 {
-	volatile int born_in;
+	struct saakm_attr attr;
 	pid_t pid;
 
-	saakm_join(policy_id);
+	if (join(0, policy_id))
+		die("sched_setattr");
 	for (self->progress = 1; self->progress <= forks; self->progress++) {
 		pid = clone(says_where, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
-			    (void *)&born_in);
+			    &attr);
 		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
 			die("clone");
-		strays += born_in != SCHED_SAAKM;
+		if (attr.sched_policy != SCHED_SAAKM)
+			strays++;
+		else if (attr.sched_saakm_param != attr.sched_saakm_policy)
+			mixed++;
 	}
 	self->stop = 1;
 }
@@ -48,10 +59,9 @@ int main(int argc, char **argv)
 	subject_start(&subject, forker, 1);
 	AWAIT(subject.progress);
 	for (unsigned long moves = 0; !subject.stop; moves++)
-		if (saakm_setattr(subject.tid, SCHED_SAAKM, moves % 2 ? policy_id : other_id, 0, 0) &&
-		    !subject.stop)
+		if (join(subject.tid, moves % 2 ? policy_id : other_id) && !subject.stop)
 			die("sched_setattr");
 	subject_stop(&subject);
-	printf("%lu\n", strays);
+	printf("%lu %lu\n", strays, mixed);
 	return 0;
 }

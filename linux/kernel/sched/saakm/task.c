@@ -386,21 +386,22 @@ void saakm_getattr(struct task_struct *p, struct sched_attr *attr)
 
 /*
  * The child's struct saakm_task is a copy, made without locks, of what the
- * parent was at some moment: of use are its id, and whether it is in there
- * or was last. A policy that is going away takes no children.
+ * parent was at some moment, or at several: it is only of use where the parent has
+ * never been in a policy. A policy that is going away takes no children.
  */
 int saakm_fork(struct task_struct *p)
 {
+	const struct saakm_task *parent = &current->saakm;
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *policy;
 	struct saakm_process *process;
 	struct saakm_data *data;
-	u32 id = st->policy ? st->id : 0, param = st->param;
-	bool by_cgroup = st->by_cgroup;
-	u8 home = st->home;
+	bool by_cgroup = false;
+	u32 id = 0, param = 0;
+	u8 home = 0;
 	int ret;
 
-	/* The parent has never been in a policy, so all of it is zero. It may be joining. */
+	/* All of it is zero. The parent may be joining. */
 	if (likely(!st->id && !st->process && !saakm_sched_policy(p->policy)))
 		return 0;
 	memset(st, 0, sizeof(*st));
@@ -408,6 +409,12 @@ int saakm_fork(struct task_struct *p)
 		return 0;
 
 	percpu_down_read(&saakm_fork_rwsem);
+	scoped_guard(task_rq_lock, current) {
+		id = parent->policy ? parent->id : 0;
+		param = parent->param;
+		by_cgroup = parent->by_cgroup;
+		home = parent->home;
+	}
 	scoped_guard(rcu)
 		policy = saakm_joinable(id);
 	if (!policy || READ_ONCE(policy->dying)) {
