@@ -5,7 +5,7 @@ import pytest
 
 from saakm.builder.modules import module_file
 
-from .support import load_policy, policies, run_ok
+from .support import SYSFS, load_policy, policies, run_ok
 
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -101,3 +101,13 @@ def test_loader_is_killed(guest, program):
         """,
     )
     run_ok(guest, f"{program('crowd')} -p rr -n 8 -e saakm true", timeout=70)
+
+
+def test_unload_has_a_held_back_fork_end(guest, program):
+    """It waits for a thread in the midst of a fork, which the policy holds back on an idle CPU."""
+    id_ = load_policy(guest, "hangs", "timeout_ms=0")
+    # Without its 5 percent, which _TIDY puts back.
+    run_ok(guest, f"echo 0 >{SYSFS}/server_runtime_us")
+    hold = "echo 1 >/sys/module/hangs/parameters/holds"
+    # Grace periods take 0.2 s; until something else happens on the CPU, it is a second.
+    assert int(run_ok(guest, f"{program('fork_held')} {id_} '{hold}' 'rmmod hangs'")) < 500

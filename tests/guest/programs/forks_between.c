@@ -34,6 +34,7 @@ static void forker(struct subject *self)
 	if (join(0, policy_id))
 		die("sched_setattr");
 	for (self->progress = 1; self->progress <= forks; self->progress++) {
+		attr = (struct saakm_attr) {};
 		pid = clone(says_where, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
 			    &attr);
 		if (pid < 0 || waitpid(pid, NULL, 0) != pid)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hangs: a FIFO that elects nobody while a CPU is on its way to be active, so that who brings it
- * there is not elected either; or that waits, once, in a handler that must not.
+ * hangs: a FIFO that elects nobody, or nobody while a CPU is on its way to be active, so that who
+ * brings it there is not elected either; or that waits, once, in a handler that must not.
  */
 #include <linux/completion.h>
 #include <linux/saakm.h>
+
+static bool holds;
+module_param(holds, bool, 0644);
 
 static bool forgets;
 module_param(forgets, bool, 0644);
@@ -16,7 +19,7 @@ static struct task_struct *hangs_schedule(struct core_event *core)
 {
 	if (core->curr)
 		return core->curr;
-	if (forgets && num_active_cpus() < num_online_cpus())
+	if (holds || (forgets && num_active_cpus() < num_online_cpus()))
 		return NULL;
 	return saakm_rq_first(&core->rq);
 }
