@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """cpu.saakm.policy: a cgroup's threads, present and future, run under a policy."""
 
+from shlex import quote
+
 import pytest
 
 from saakm.builder.modules import module_file
@@ -221,3 +223,12 @@ def test_weights_count_for_virtual_time(guest, program, cgroups):
     run_ok(guest, f"echo 100 >{ROOT}/a/cpu.weight")
     assert 0.9 < _share(guest, "a/late", "b", 2) < 1.1
     assert 0.45 < _share(guest, "a/inner", "b", 2) < 0.55
+
+
+def test_who_comes_in_the_midst_of_a_fork_brings_the_child(guest, program, cgroups):
+    """He had chosen another policy, which the child has been given already."""
+    id_ = load_policy(guest, "fifo")
+    load_policy(guest, "rr")
+    _set(guest, "b", "rr")
+    attach = quote(f"sh -c 'echo $0 >{ROOT}/b/cgroup.procs'")
+    assert run_ok(guest, f"{program('fork_attached')} {id_} {attach}").split() == ["rr", "rr"]

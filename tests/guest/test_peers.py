@@ -106,5 +106,5 @@ def test_the_order_of_arrival_is_that_of_all_cpus(guest, program, scheduler):
     """Those that came to three CPUs, all busy: one of which gets free, and runs them all."""
     prefix, *_ = scheduler
     order = used_us(guest, prefix, program("arrival"))
-    # Hardly anyone is preempted; queues of three would show in any four.
-    assert order == sorted(order) and len(order) >= 4, order
+    # Hardly anyone is preempted. A CPU that emptied queue after queue would show in any five.
+    assert order == sorted(order) and len(order) >= 5, order

@@ -8,8 +8,11 @@
  */
 #include "subject.h"
 
+#define MOVES	1000	/* at least, however rarely the other one runs */
+
 static uint32_t other_id;
 static unsigned long forks, strays, mixed;
+static volatile unsigned long moves;
 static char stack[64 * 1024] __attribute__((aligned(16)));
 
 /* Parameters are the policies' ids: so a child says of which it has its own. */
@@ -33,8 +36,8 @@ static void forker(struct subject *self)
 
 	if (join(0, policy_id))
 		die("sched_setattr");
-	for (self->progress = 1; self->progress <= forks; self->progress++) {
-		attr = (struct saakm_attr) {};
+	for (self->progress = 1; self->progress <= forks || moves < MOVES; self->progress++) {
+		attr = (struct saakm_attr) {};	/* of no policy, if it cannot be had */
 		pid = clone(says_where, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
 			    &attr);
 		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
@@ -59,7 +62,7 @@ int main(int argc, char **argv)
 	pin(0, 0);
 	subject_start(&subject, forker, 1);
 	AWAIT(subject.progress);
-	for (unsigned long moves = 0; !subject.stop; moves++)
+	for (; !subject.stop; moves++)
 		if (join(subject.tid, moves % 2 ? policy_id : other_id) && !subject.stop)
 			die("sched_setattr");
 	subject_stop(&subject);

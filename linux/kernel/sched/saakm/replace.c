@@ -51,7 +51,7 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 	}
 	start_ns = local_clock();
 	sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
-	/* In none it is not for a moment: fork() copies what it sees. */
+	/* In none it is at no moment: execve() and others look without the lock. */
 	old_data = saakm_leave_policy(rq, p);
 	saakm_set_membership(p, new, data, process);
 	p->saakm.event.flags = SAAKM_EV_CAME;

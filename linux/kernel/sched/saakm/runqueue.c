@@ -26,14 +26,24 @@ static int __saakm_runqueue_init(struct saakm_rq *srq, struct saakm_policy *owne
 	return 0;
 }
 
+/* core->rq and core->shared are set up already, and the class goes by what they were at load. */
+static bool saakm_set_up(const struct saakm_policy *owner, const struct saakm_rq *srq)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (srq == &saakm_core(owner, cpu)->event.rq || srq == saakm_core(owner, cpu)->shared)
+			return true;
+	}
+	return false;
+}
+
 int saakm_runqueue_init(struct saakm_rq *srq, int cpu, enum saakm_rq_type type,
 			saakm_key_fn key)
 {
 	struct saakm_policy *owner = saakm_calling() ?: saakm_being_loaded();
 
-	/* core->rq is set up already, and the class goes by what it was at load. */
-	if (owner && (unsigned int)cpu < nr_cpu_ids &&
-	    (srq == &saakm_core(owner, cpu)->event.rq || srq == saakm_core(owner, cpu)->shared))
+	if (owner && saakm_set_up(owner, srq))
 		return -EINVAL;
 	return __saakm_runqueue_init(srq, owner, cpu, type, key);
 }

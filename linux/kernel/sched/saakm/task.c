@@ -325,7 +325,7 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	}
 	home = st->by_cgroup ? st->home : SCHED_NORMAL;
 	if (st->policy != target) {
-		/* In none it is not for a moment: fork() copies what it sees. */
+		/* In none it is at no moment: execve() and others look without the lock. */
 		if (came)
 			s->old = saakm_leave_policy(rq, p);
 		saakm_set_membership(p, target, s->data, s->process);
@@ -402,7 +402,7 @@ int saakm_fork(struct task_struct *p)
 	int ret;
 
 	/* All of it is zero. The parent may be joining. */
-	if (likely(!st->id && !st->process && !saakm_sched_policy(p->policy)))
+	if (likely(!st->policy && !st->id && !st->process && !saakm_sched_policy(p->policy)))
 		return 0;
 	memset(st, 0, sizeof(*st));
 	if (!saakm_sched_policy(p->policy))
@@ -412,14 +412,15 @@ int saakm_fork(struct task_struct *p)
 	scoped_guard(task_rq_lock, current) {
 		id = parent->policy ? parent->id : 0;
 		param = parent->param;
-		by_cgroup = parent->by_cgroup;
+		by_cgroup = READ_ONCE(parent->by_cgroup);
 		home = parent->home;
 	}
 	scoped_guard(rcu)
 		policy = saakm_joinable(id);
 	if (!policy || READ_ONCE(policy->dying)) {
 		percpu_up_read(&saakm_fork_rwsem);
-		p->policy = SCHED_NORMAL;
+		p->policy = by_cgroup ? home : SCHED_NORMAL;
+		set_load_weight(p, false);
 		return 0;
 	}
 	ret = saakm_alloc_data(policy, &data);

@@ -51,7 +51,7 @@ def check_values(parameters: list[str], module: Path) -> None:
             raise SaakmError(
                 f"{module.stem} cannot be loaded with {parameter}",
                 why,
-                "mend it, or leave it away",
+                "mend it, or leave it out",
             )
 
 

@@ -42,7 +42,8 @@ static int percore_init(struct saakm_policy *policy)
 		if (core->policy != policy || core->id != cpu)
 			return -EBADE;
 		/* It is set up already, and the class goes by how. */
-		if (saakm_runqueue_init(&core->rq, cpu, SAAKM_RQ_FIFO, NULL) != -EINVAL)
+		if (saakm_runqueue_init(&core->rq, cpu, SAAKM_RQ_FIFO, NULL) != -EINVAL ||
+		    saakm_runqueue_init(&core->rq, !cpu, SAAKM_RQ_FIFO, NULL) != -EINVAL)
 			return -EADV;
 		if (!core->data != !policy->core_size || !IS_ALIGNED((long)core->data, sizeof(u64)))
 			return -EFAULT;

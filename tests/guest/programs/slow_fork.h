@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A thread of a policy that waits in the midst of a fork, for the lock of its memory. */
+#ifndef SLOW_FORK_H
+#define SLOW_FORK_H
+
+#include "subject.h"
+
+#define AREA	(128ul << 20)
+
+static void *area;
+
+/* Locks the memory, and is not done with it soon. */
+static void filler(struct subject *self)
+{
+	shared->step = 1;
+	if (mlock(area, AREA))
+		die("mlock");
+	self->progress = 1;
+}
+
+/* On CPU 1. The child lives as long; shared->progress is its PID. */
+static void slow_forker(void)
+{
+	struct subject fills;
+	pid_t pid;
+
+	pin(0, 1);
+	area = mmap(NULL, AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (area == MAP_FAILED)
+		die("mmap");
+	subject_start(&fills, filler, 2);
+	saakm_join(policy_id);
+	AWAIT(shared->step);
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (pid)
+		shared->progress = pid;
+	for (;;)
+		pause();
+}
+
+static bool in_fork(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		die("%s", path);
+	fclose(file);
+	return state == 'D';
+}
+
+/* Runs the command, with the thread's PID behind it, while it is there. */
+static pid_t fork_while(const char *command)
+{
+	char line[256];
+	pid_t pid;
+
+	make_shared();
+	pin(0, 0);
+	pid = process_start(slow_forker);
+	AWAIT(in_fork(pid));
+	snprintf(line, sizeof(line), "%s %d", command, pid);
+	if (system(line) || !in_fork(pid))
+		die("%s, or too late", line);
+	return pid;
+}
+
+#endif /* SLOW_FORK_H */
