@@ -29,10 +29,12 @@ static int __saakm_runqueue_init(struct saakm_rq *srq, struct saakm_policy *owne
 /* core->rq and core->shared are set up already, and the class goes by what they were at load. */
 static bool saakm_set_up(const struct saakm_policy *owner, const struct saakm_rq *srq)
 {
+	struct saakm_core *core;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (srq == &saakm_core(owner, cpu)->event.rq || srq == saakm_core(owner, cpu)->shared)
+		core = saakm_core(owner, cpu);
+		if (srq == &core->event.rq || srq == core->shared)
 			return true;
 	}
 	return false;
