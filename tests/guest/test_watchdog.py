@@ -95,6 +95,20 @@ def test_idle_time_between_moments_of_others_is_no_excuse(guest, program, watch,
     assert excused_ms < waited_ms / 6, said[0]
 
 
+def test_time_before_the_wait_is_no_excuse(guest, watch, no_shares):
+    """A hog ends soon after the first thread joins: no tick took samples before that."""
+    watch.expect_violations()
+    load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
+    run_ok(
+        guest,
+        f"sleep 1; {_spin(3, '')} & hog=$!; {spins()}; taskset -c 3 saakmctl exec misuser -- true &"
+        " until grep -sqx 'state *READY' /proc/$!/saakm; do busybox usleep 1000; done; kill $hog",
+    )
+    sentence = r"READY on CPU 3 for \d+ ms .* in (\d+) ms"
+    said = until(lambda: re.search(sentence, guest.console()[watch.since :]), 15, "the sentence")
+    assert int(said[1]) < TIMEOUT_MS / 8, said[0]
+
+
 def test_all_cpus_run_threads_of_saakm(guest, program, watch):
     """The watchdog itself is above them."""
     watch.expect_violations()

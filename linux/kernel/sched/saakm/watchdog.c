@@ -22,8 +22,9 @@ unsigned long saakm_next_sample;
 static unsigned long saakm_sample_period;	/* jiffies */
 static unsigned long saakm_patrol_period;	/* jiffies */
 static u32 saakm_nr_samples;
-/* Of the last ones, by number modulo SAAKM_SAMPLES: time since the one before. */
-static u8 saakm_sample_periods[SAAKM_SAMPLES];
+static unsigned long saakm_last_sample;	/* jiffies */
+/* Of the last ones, by number modulo SAAKM_SAMPLES: jiffies since the one before. */
+static u16 saakm_sample_took[SAAKM_SAMPLES];
 
 /* What a CPU was seen in at the last sample, and since when it has been in it. */
 struct saakm_call_watch {
@@ -147,17 +148,18 @@ static void saakm_sample_call(int cpu)
 
 void __saakm_sample(unsigned long next)
 {
-	unsigned long late = jiffies - next;
+	unsigned long now = jiffies;
 	int cpu;
 
-	if (cmpxchg(&saakm_next_sample, next, (jiffies + saakm_sample_period) | 1) != next)
+	if (cmpxchg(&saakm_next_sample, next, (now + saakm_sample_period) | 1) != next)
 		return;
 	/* What is later than a patrol, that excuses. */
-	saakm_sample_periods[saakm_nr_samples % SAAKM_SAMPLES] =
-		1 + min(late, READ_ONCE(saakm_patrol_period)) / saakm_sample_period;
+	saakm_sample_took[saakm_nr_samples % SAAKM_SAMPLES] =
+		min(now - saakm_last_sample, saakm_sample_period + READ_ONCE(saakm_patrol_period));
+	WRITE_ONCE(saakm_last_sample, now);
 	for_each_online_cpu(cpu) {
 		/* One jiffy may be the tick's own delay: ticks came all the time. */
-		saakm_sample_holder(cpu, late > 1);
+		saakm_sample_holder(cpu, now - next > 1);
 		saakm_sample_call(cpu);
 	}
 	WRITE_ONCE(saakm_nr_samples, saakm_nr_samples + 1);
@@ -192,22 +194,28 @@ static u64 saakm_held(const struct task_struct *p, struct saakm_round *round)
 	return held;
 }
 
-/* Time of the last @n samples in which others held all CPUs that @p may use. */
+/*
+ * Time of the last @n samples in which others held all CPUs that @p may use. What was
+ * before its wait does not excuse that: the first sample after nobody was in SaaKM, when
+ * no tick takes any, tells of a time in which nobody waited.
+ */
 static unsigned int saakm_excused_ms(const struct task_struct *p, unsigned int n,
-				     struct saakm_round *round)
+				     u64 waited_ms, struct saakm_round *round)
 {
 	u32 last = READ_ONCE(saakm_nr_samples);
-	unsigned int i, periods = 0;
-	u64 held;
+	u64 held = saakm_held(p, round);
+	long left, took, excused = 0;
+	unsigned int i;
 
-	if (!n)
-		return 0;
-	held = saakm_held(p, round);
-	for (i = 0; i < min(n, SAAKM_SAMPLES); i++) {
+	left = msecs_to_jiffies(min_t(u64, waited_ms, INT_MAX)) -
+		(jiffies - READ_ONCE(saakm_last_sample));
+	for (i = 0; i < min(n, SAAKM_SAMPLES) && left > 0; i++) {
+		took = min_t(long, left, saakm_sample_took[(last - 1 - i) % SAAKM_SAMPLES]);
+		left -= took;
 		if (held & BIT_ULL(i))
-			periods += saakm_sample_periods[(last - 1 - i) % SAAKM_SAMPLES];
+			excused += took;
 	}
-	return periods * jiffies_to_msecs(saakm_sample_period);
+	return jiffies_to_msecs(excused);
 }
 
 /* Why nobody may have looked at the queue that @p is in: it is easily forgotten. */
@@ -230,22 +238,21 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 {
 	struct saakm_task *st = &p->saakm;
 	unsigned int timeout_ms = saakm_timeout_ms(st->policy), n = round->n;
-	unsigned int sample_ms = jiffies_to_msecs(saakm_sample_period);
 	u64 start_ns = saakm_wait_start(p);
 	u64 waited_ms = (s64)(now_ns - start_ns) > 0 ?
 		div_u64(now_ns - start_ns, NSEC_PER_MSEC) : 0;
 
 	if (timeout_ms == SAAKM_NO_TIMEOUT ||
-	    waited_ms < min(timeout_ms / 4, SAAKM_SAMPLES / 2 * sample_ms))
+	    waited_ms < min(timeout_ms / 4,
+			    SAAKM_SAMPLES / 2 * jiffies_to_msecs(saakm_sample_period)))
 		return;
 	if (st->watched_ns != start_ns) {
 		st->watched_ns = start_ns;
 		st->excused_ms = 0;
-		n = min_t(u64, div_u64(waited_ms, sample_ms), SAAKM_SAMPLES);
+		n = SAAKM_SAMPLES;
 	}
-	/* The first of its samples may have begun before it waited. */
 	st->excused_ms = min_t(u64, waited_ms, st->excused_ms +
-			       saakm_excused_ms(p, n, round) + round->late_ms);
+			       saakm_excused_ms(p, n, waited_ms, round) + round->late_ms);
 	if (waited_ms - st->excused_ms > timeout_ms)
 		saakm_violation(SAAKM_EXIT_STALL, st->policy, p,
 				"%s/%d has been READY on CPU %d for %llu ms without running; in %u ms of these others held all its CPUs; the limit is %u ms%s",
