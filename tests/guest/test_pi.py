@@ -31,3 +31,11 @@ def test_pi(guest, program, no_server, subject):
     load_policy(guest, "fifo")
     load_policy(guest, "vtime")
     run_ok(guest, f"{program('pi')} fifo vtime {CASES[subject]}")
+
+
+def test_who_is_handed_a_lock_is_not_kept_from_it_by_a_spinner(guest, program, no_server):
+    """As with real-time threads: who spins for a lock keeps his CPU from whom it was handed to."""
+    id_ = load_policy(guest, "fifo")
+    run_ok(guest, f"insmod {guest.kernel.modules}/handoff/handoff.ko")
+    # What else happens on the CPU comes some times a second.
+    assert int(run_ok(guest, f"{program('hand_off')} {id_} 5")) < 50
