@@ -33,9 +33,11 @@ def test_pi(guest, program, no_server, subject):
     run_ok(guest, f"{program('pi')} fifo vtime {CASES[subject]}")
 
 
-def test_who_is_handed_a_lock_is_not_kept_from_it_by_a_spinner(guest, program, no_server):
-    """As with real-time threads: who spins for a lock keeps his CPU from whom it was handed to."""
+@pytest.mark.parametrize("rival", ["saakm", "fair"])
+def test_who_is_handed_a_lock_is_not_kept_from_it_by_a_spinner(guest, program, no_server, rival):
+    """Who spins for a lock keeps his CPU from whom it was handed to: for long, he must not."""
     id_ = load_policy(guest, "fifo")
     run_ok(guest, f"insmod {guest.kernel.modules}/handoff/handoff.ko")
     # What else happens on the CPU comes some times a second.
-    assert int(run_ok(guest, f"{program('hand_off')} {id_} 5")) < 50
+    assert int(run_ok(guest, f"{program('hand_off')} {id_} 5 {rival}")) < 50
+    run_ok(guest, "rmmod handoff")

@@ -131,7 +131,8 @@ struct saakm_task {
 	u64			wait_ns;	/* start of a wait that goes on, or 0 */
 	u64			watched_ns;	/* since_ns that excused_ms is about */
 	u32			excused_ms;	/* watchdog: wait that is no fault */
-	u32			id;		/* of policy, or of the last: survives fork */
+	u32			watched_sample;	/* the last that excused_ms counts */
+	u32			id;		/* of policy, or of the last */
 	u8			by_cgroup;	/* not chosen, see cgroup.c */
 	u8			home;		/* by_cgroup: the SCHED_* it came with */
 	struct list_head	kernel_node;	/* rq->saakm.preempted */
@@ -146,9 +147,11 @@ int proc_pid_saakm(struct seq_file *m, struct pid_namespace *ns,
 #ifdef CONFIG_SCHED_CLASS_SAAKM
 void print_saakm_info(const char *log_lvl);
 void saakm_execve(void);
+bool saakm_in_use(void);
 #else
 static inline void print_saakm_info(const char *log_lvl) { }
 static inline void saakm_execve(void) { }
+static inline bool saakm_in_use(void) { return false; }
 #endif
 
 /* public: */

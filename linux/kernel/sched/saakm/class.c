@@ -15,6 +15,12 @@
 DEFINE_STATIC_KEY_FALSE(__saakm_enabled);
 DEFINE_PER_CPU(struct saakm_context, saakm_context);
 
+/* For kernel/locking */
+bool saakm_in_use(void)
+{
+	return saakm_enabled();
+}
+
 /* Accounts of the runqueue */
 
 static void saakm_activate(struct rq *rq, struct saakm_policy *policy, struct saakm_core *core)

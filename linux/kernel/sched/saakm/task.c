@@ -413,13 +413,16 @@ int saakm_fork(struct task_struct *p)
 		id = parent->policy ? parent->id : 0;
 		param = parent->param;
 		by_cgroup = READ_ONCE(parent->by_cgroup);
-		home = parent->home;
+		/* It may have been sent back a moment ago. */
+		home = by_cgroup ? parent->home :
+			fair_policy(current->policy) && !saakm_sched_policy(current->policy) ?
+			current->policy : SCHED_NORMAL;
 	}
 	scoped_guard(rcu)
 		policy = saakm_joinable(id);
 	if (!policy || READ_ONCE(policy->dying)) {
 		percpu_up_read(&saakm_fork_rwsem);
-		p->policy = by_cgroup ? home : SCHED_NORMAL;
+		p->policy = home;
 		set_load_weight(p, false);
 		return 0;
 	}

@@ -21,10 +21,11 @@ static unsigned int saakm_handler_limit_ms = 1000;
 unsigned long saakm_next_sample;
 static unsigned long saakm_sample_period;	/* jiffies */
 static unsigned long saakm_patrol_period;	/* jiffies */
+static DEFINE_RAW_SPINLOCK(saakm_sample_lock);
 static u32 saakm_nr_samples;
-static unsigned long saakm_last_sample;	/* jiffies */
-/* Of the last ones, by number modulo SAAKM_SAMPLES: jiffies since the one before. */
-static u16 saakm_sample_took[SAAKM_SAMPLES];
+/* When the last one was taken, and by number modulo SAAKM_SAMPLES: time since the one before. */
+static u64 saakm_sampled_ms;		/* sched_clock, which waits are measured by */
+static u32 saakm_sample_took_ms[SAAKM_SAMPLES];
 
 /* What a CPU was seen in at the last sample, and since when it has been in it. */
 struct saakm_call_watch {
@@ -146,76 +147,83 @@ static void saakm_sample_call(int cpu)
 		saakm_overrun(cpu, watch, ms);
 }
 
-void __saakm_sample(unsigned long next)
+static void saakm_take_sample(void)
 {
-	unsigned long now = jiffies;
+	u64 now_ms = div_u64(local_clock(), NSEC_PER_MSEC);
+	u32 took_ms = clamp_t(s64, now_ms - saakm_sampled_ms, 0, U32_MAX);
+	/* Two jiffies may be the tick's own delay: ticks came all the time. */
+	bool late = took_ms > jiffies_to_msecs(saakm_sample_period + 2);
 	int cpu;
 
-	if (cmpxchg(&saakm_next_sample, next, (now + saakm_sample_period) | 1) != next)
-		return;
-	/* What is later than a patrol, that excuses. */
-	saakm_sample_took[saakm_nr_samples % SAAKM_SAMPLES] =
-		min(now - saakm_last_sample, saakm_sample_period + READ_ONCE(saakm_patrol_period));
-	WRITE_ONCE(saakm_last_sample, now);
 	for_each_online_cpu(cpu) {
-		/* One jiffy may be the tick's own delay: ticks came all the time. */
-		saakm_sample_holder(cpu, now - next > 1);
+		saakm_sample_holder(cpu, late);
 		saakm_sample_call(cpu);
 	}
+	saakm_sample_took_ms[saakm_nr_samples % SAAKM_SAMPLES] = took_ms;
+	WRITE_ONCE(saakm_sampled_ms, saakm_sampled_ms + took_ms);
 	WRITE_ONCE(saakm_nr_samples, saakm_nr_samples + 1);
+}
+
+void __saakm_sample(unsigned long next)
+{
+	if (!raw_spin_trylock(&saakm_sample_lock))
+		return;
+	if (cmpxchg(&saakm_next_sample, next, (jiffies + saakm_sample_period) | 1) == next)
+		saakm_take_sample();
+	raw_spin_unlock(&saakm_sample_lock);
 }
 
 /* Patrol */
 
 /* One round of the patrol. */
 struct saakm_round {
-	unsigned int		n;		/* samples since the last one */
 	unsigned int		late_ms;	/* the machine stood still, or others held it */
 	bool			suspicious;
 	/* Threads mostly have the same mask: the last answer, and to what. */
 	const struct saakm_policy *policy;
 	struct cpumask		mask;
+	u32			last;		/* sample */
 	u64			held;
 };
 
 /* Samples, latest in bit 0, in which others held all CPUs that @p may use. */
-static u64 saakm_held(const struct task_struct *p, struct saakm_round *round)
+static u64 saakm_held(const struct task_struct *p, u32 last, struct saakm_round *round)
 {
 	u64 held = ~0ULL;
 	int cpu;
 
-	if (round->policy == p->saakm.policy && cpumask_equal(&round->mask, p->cpus_ptr))
+	if (round->policy == p->saakm.policy && round->last == last &&
+	    cpumask_equal(&round->mask, p->cpus_ptr))
 		return round->held;
 	for_each_cpu_and(cpu, p->cpus_ptr, cpu_active_mask)
 		held &= READ_ONCE(saakm_core(p->saakm.policy, cpu)->held);
 	round->policy = p->saakm.policy;
+	round->last = last;
 	cpumask_copy(&round->mask, p->cpus_ptr);
 	round->held = held;
 	return held;
 }
 
 /*
- * Time of the last @n samples in which others held all CPUs that @p may use. What was
- * before its wait does not excuse that: the first sample after nobody was in SaaKM, when
- * no tick takes any, tells of a time in which nobody waited.
+ * Time of the last @n samples, up to @last, in which others held all CPUs that @p may use.
+ * What was before its wait does not excuse that: the first sample after nobody was in
+ * SaaKM, when no tick takes any, tells of a time in which nobody waited.
  */
-static unsigned int saakm_excused_ms(const struct task_struct *p, unsigned int n,
-				     u64 waited_ms, struct saakm_round *round)
+static u64 saakm_excused_ms(const struct task_struct *p, u32 last, u32 n, u64 start_ns,
+			    struct saakm_round *round)
 {
-	u32 last = READ_ONCE(saakm_nr_samples);
-	u64 held = saakm_held(p, round);
-	long left, took, excused = 0;
+	s64 left_ms = READ_ONCE(saakm_sampled_ms) - div_u64(start_ns, NSEC_PER_MSEC);
+	u64 held = saakm_held(p, last, round), excused_ms = 0;
 	unsigned int i;
+	s64 took_ms;
 
-	left = msecs_to_jiffies(min_t(u64, waited_ms, INT_MAX)) -
-		(jiffies - READ_ONCE(saakm_last_sample));
-	for (i = 0; i < min(n, SAAKM_SAMPLES) && left > 0; i++) {
-		took = min_t(long, left, saakm_sample_took[(last - 1 - i) % SAAKM_SAMPLES]);
-		left -= took;
+	for (i = 0; i < min(n, SAAKM_SAMPLES) && left_ms > 0; i++) {
+		took_ms = min_t(s64, left_ms, saakm_sample_took_ms[(last - 1 - i) % SAAKM_SAMPLES]);
+		left_ms -= took_ms;
 		if (held & BIT_ULL(i))
-			excused += took;
+			excused_ms += took_ms;
 	}
-	return jiffies_to_msecs(excused);
+	return excused_ms;
 }
 
 /* Why nobody may have looked at the queue that @p is in: it is easily forgotten. */
@@ -237,10 +245,11 @@ static const char *saakm_where(const struct task_struct *p)
 static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *round)
 {
 	struct saakm_task *st = &p->saakm;
-	unsigned int timeout_ms = saakm_timeout_ms(st->policy), n = round->n;
+	unsigned int timeout_ms = saakm_timeout_ms(st->policy);
 	u64 start_ns = saakm_wait_start(p);
 	u64 waited_ms = (s64)(now_ns - start_ns) > 0 ?
-		div_u64(now_ns - start_ns, NSEC_PER_MSEC) : 0;
+		min(div_u64(now_ns - start_ns, NSEC_PER_MSEC), U32_MAX) : 0;
+	u32 last = READ_ONCE(saakm_nr_samples);
 
 	if (timeout_ms == SAAKM_NO_TIMEOUT ||
 	    waited_ms < min(timeout_ms / 4,
@@ -249,10 +258,11 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 	if (st->watched_ns != start_ns) {
 		st->watched_ns = start_ns;
 		st->excused_ms = 0;
-		n = SAAKM_SAMPLES;
+		st->watched_sample = last - SAAKM_SAMPLES;
 	}
-	st->excused_ms = min_t(u64, waited_ms, st->excused_ms +
-			       saakm_excused_ms(p, n, waited_ms, round) + round->late_ms);
+	st->excused_ms = min(waited_ms, st->excused_ms + round->late_ms +
+			     saakm_excused_ms(p, last, last - st->watched_sample, start_ns, round));
+	st->watched_sample = last;
 	if (waited_ms - st->excused_ms > timeout_ms)
 		saakm_violation(SAAKM_EXIT_STALL, st->policy, p,
 				"%s/%d has been READY on CPU %d for %llu ms without running; in %u ms of these others held all its CPUs; the limit is %u ms%s",
@@ -292,18 +302,14 @@ static DECLARE_WORK(saakm_suspect_work, saakm_suspect);
 static void saakm_patrol(struct work_struct *work)
 {
 	static struct saakm_round round;
-	static u32 seen;
 	unsigned long period = READ_ONCE(saakm_patrol_period);
 	long late = jiffies - READ_ONCE(saakm_patrol_due);
-	u32 now = READ_ONCE(saakm_nr_samples);
 	int cpu;
 
 	/* A debugger or a hypervisor stopped the clock of ticks, not that of threads. */
 	round = (struct saakm_round) {
-		.n = now - seen,
 		.late_ms = late > (long)period ? jiffies_to_msecs(late) : 0,
 	};
-	seen = now;
 	/* Without cpus_read_lock(): who stalls may hold it, or keep a CPU from coming. */
 	for_each_online_cpu(cpu) {
 		saakm_patrol_cpu(cpu_rq(cpu), &round);
@@ -325,6 +331,7 @@ void saakm_watchdog_set(void)
 {
 	unsigned int shortest_ms = SAAKM_TIMEOUT_MS;
 	struct saakm_policy *policy;
+	unsigned long due;
 
 	if (list_empty(&saakm_policies)) {
 		WRITE_ONCE(saakm_next_sample, 0);
@@ -337,7 +344,13 @@ void saakm_watchdog_set(void)
 		shortest_ms = min(shortest_ms, saakm_timeout_ms(policy));
 	saakm_sample_period = msecs_to_jiffies(clamp(shortest_ms / 32, 1U, 250U));
 	saakm_patrol_period = msecs_to_jiffies(clamp(shortest_ms / 4, 10U, 8000U));
-	WRITE_ONCE(saakm_next_sample, (jiffies + saakm_sample_period) | 1);
-	WRITE_ONCE(saakm_patrol_due, jiffies + saakm_patrol_period);
+	/* What comes sooner anyway is not put off: policies may come and go all the time. */
+	due = (jiffies + saakm_sample_period) | 1;
+	if (!saakm_next_sample || time_before(due, saakm_next_sample))
+		WRITE_ONCE(saakm_next_sample, due);
+	due = jiffies + saakm_patrol_period;
+	if (delayed_work_pending(&saakm_patrol_work) && time_before(saakm_patrol_due, due))
+		return;
+	WRITE_ONCE(saakm_patrol_due, due);
 	mod_delayed_work(system_unbound_wq, &saakm_patrol_work, saakm_patrol_period);
 }

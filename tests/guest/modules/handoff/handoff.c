@@ -19,15 +19,13 @@ static ssize_t handoff_write(struct file *file, const char __user *buf, size_t c
 		return -EFAULT;
 	switch (letter) {
 	case 'l':
-		down_write(&handoff_lock);
-		break;
+		return down_write_killable(&handoff_lock) ?: count;
 	case 'u':
 		up_write(&handoff_lock);
 		break;
 	case 's':
 		up_write(&handoff_lock);
-		down_write(&handoff_lock);
-		break;
+		return down_write_killable(&handoff_lock) ?: count;
 	default:
 		return -EINVAL;
 	}
