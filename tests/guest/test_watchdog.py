@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from saakm.builder.modules import module_file
+
 from .support import SYSFS, ejected, load_policy, policies, run_ok, spins, until
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
@@ -109,6 +111,26 @@ def test_time_before_the_wait_is_no_excuse(guest, watch, no_shares):
     sentence = r"READY on CPU 3 for \d+ ms .* in (\d+) ms"
     said = until(lambda: re.search(sentence, guest.console()[watch.since :]), 15, "the sentence")
     assert int(said[1]) < held_ms + TIMEOUT_MS / 8, said[0]
+
+
+def test_policies_that_come_and_go_do_not_keep_it_from_looking(guest, watch, no_shares):
+    """For three times the limit, more often than it looks."""
+    watch.expect_violations()
+    file = module_file(guest.kernel, "fifo")
+    id_ = load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
+    told = run_ok(
+        guest,
+        f"""
+        saakmctl exec {id_} -- true &
+        until grep -sq READY /proc/$!/saakm; do busybox usleep 10000; done
+        now_cs() {{ tr -d . </proc/uptime | cut -d' ' -f1; }}
+        end_cs=$(($(now_cs) + {3 * TIMEOUT_MS // 10}))
+        while [ $(now_cs) -lt $end_cs ]; do
+            insmod {file} && rmmod fifo || exit 1
+        done
+        cat /proc/saakm/ejected""",
+    )
+    assert re.search(r"\bstall\b", told), told
 
 
 def test_all_cpus_run_threads_of_saakm(guest, program, watch):
