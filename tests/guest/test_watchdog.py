@@ -183,7 +183,9 @@ def test_one_that_brings_a_cpu_online_stalls(guest, watch):
     watch.expect_violations()
     # Who does not wait before the CPU is active is not forgotten: then once more.
     again = f"echo 0 >{CPU1}; timeout 20 {BRINGS_CPU1}"
-    run_ok(guest, f"until grep -q stall /proc/saakm/ejected; do {again}; done; cat {CPU1}", timeout=60)
+    run_ok(
+        guest, f"until grep -q stall /proc/saakm/ejected; do {again}; done; cat {CPU1}", timeout=60
+    )
     found = ejected(guest)["hangs"]
     assert found.kind == "stall" and policies(guest)["hangs"].state == "ejected", found
 
