@@ -95,7 +95,8 @@ WRONG = [
         "sbf",
         "",
         "no-starvation",
-        r"^thread \d+ \(nice 0\), which never sleeps, did not run for [5-7]\d\d ms; "
+        # One of the short bursts that is longer than the others starves as well.
+        r"^thread \d+ \(nice 0\), which (never sleeps|sleeps now and then), did not run for \d{3} ms; "
         r"on CPU 1 were 2 threads that never sleep, and 6 that fill it with short bursts$",
     ),
     ("liar", "unfair", "fairness", r"of 600 ms on one CPU 3 equal threads got"),
