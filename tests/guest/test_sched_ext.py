@@ -84,7 +84,6 @@ def test_a_cpu_whose_ext_threads_are_held_back_takes_others(guest, program, refi
     id_ = load_policy(guest, "sharer", f"refill={refill}")
     work = f"{program('makespan')} {id_} 0 f {'100 ' * 8}"
     held = f"chrt -o 0 {program('held')} 1 '{work}'"
-    cpus, *ends_us = run_ok(guest, f"{peers.build('scx_hold')} -p {held}", timeout=110).split()
+    _, *ends_us = run_ok(guest, f"{peers.build('scx_hold')} -p {held}", timeout=110).split()
     ends_ms = sorted(int(us) / 1000 for us in ends_us)
-    assert int(cpus, 16) == 0b1111
     assert sum(ends_ms[-4:]) < 1.1 * 800, ends_ms

@@ -178,7 +178,10 @@ def test_wait_goes_on_where_it_is_taken_to(guest, program, gates):
 
 
 def _ends(guest, program, id_: int, lengths_ms: list[int], cpu: int = 0, mask: str = "f"):
-    """After how many ms each ended, in this order, and the CPUs that they ended on."""
+    """After how many ms each ended, in this order, and the CPUs that they ended on.
+
+    That may be one CPU less than were used: who is preempted at the end may end elsewhere.
+    """
     words = " ".join(map(str, lengths_ms))
     out = run_ok(guest, f"{program('makespan')} {id_} {cpu} {mask} {words}", timeout=100)
     cpus, *ends_us = out.split()
@@ -201,9 +204,8 @@ def test_no_core_idles_while_threads_wait(guest, program, type_, refill):
     of all. When the last one ends says less: whom a thread of the kernel preempts goes behind others.
     """
     id_ = load_policy(guest, "sharer", f"type={type_}", f"refill={refill}")
-    ends_ms, cpus = _ends(guest, program, id_, [100] * 8)
+    ends_ms, _ = _ends(guest, program, id_, [100] * 8)
     assert sum(ends_ms[-4:]) < 1.06 * 800, ends_ms
-    assert cpus == {0, 1, 2, 3}
     checked(guest)
 
 
@@ -244,8 +246,8 @@ def test_halves_keep_their_threads(guest, program, half, mask):
     """Which may use all CPUs: the other half idles."""
     id_ = load_policy(guest, "sharer", "masks=0-1/2-3")
     span_ms, cpus = _makespan(guest, program, id_, [80] * 8, half)
-    assert span_ms >= 0.95 * 4 * 80
-    assert cpus == mask
+    assert 0.95 <= span_ms / (4 * 80) < 1.5, span_ms
+    assert cpus <= mask
     assert read(guest, "strays") == [0]
     checked(guest)
 
@@ -264,8 +266,8 @@ def test_a_core_outside_of_all_masks_has_its_own_queue(guest, program):
     id_ = load_policy(guest, "sharer", "masks=0-1")
     span_ms, cpus = _makespan(guest, program, id_, [60] * 4, 3)
     assert cpus == {3} and span_ms >= 0.95 * 4 * 60
-    _, cpus = _makespan(guest, program, id_, [60] * 4, 0)
-    assert cpus == {0, 1}
+    span_ms, cpus = _makespan(guest, program, id_, [60] * 4, 0)
+    assert cpus <= {0, 1} and 0.95 <= span_ms / (2 * 60) < 1.5, span_ms
     assert read(guest, "strays") == [0]
     checked(guest)
 
