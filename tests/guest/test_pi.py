@@ -37,7 +37,7 @@ def test_pi(guest, program, no_server, subject):
 def test_who_is_handed_a_lock_is_not_kept_from_it_by_a_spinner(guest, program, no_server, rival):
     """Who spins for a lock keeps his CPU from whom it was handed to: for long, he must not."""
     id_ = load_policy(guest, "fifo")
-    run_ok(guest, f"insmod {guest.kernel.modules}/handoff/handoff.ko")
+    guest.load("handoff")
     # What else happens on the CPU comes some times a second.
     assert int(run_ok(guest, f"{program('hand_off')} {id_} 5 {rival}")) < 50
     run_ok(guest, "rmmod handoff")
