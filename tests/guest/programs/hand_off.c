@@ -87,8 +87,8 @@ int main(int argc, char **argv)
 		rounds -= ns > 0;
 		longest_ns = ns > longest_ns ? ns : longest_ns;
 	}
-	if (!tries)
-		die("nobody was in the way %d times", rounds);
+	if (rounds)
+		die("nobody was in the way, %d times too often", rounds);
 	printf("%lu\n", longest_ns / 1000000);
 	return 0;
 }
