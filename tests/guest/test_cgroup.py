@@ -232,3 +232,25 @@ def test_who_comes_in_the_midst_of_a_fork_brings_the_child(guest, program, cgrou
     _set(guest, "b", "rr")
     attach = quote(f"sh -c 'echo $0 >{ROOT}/b/cgroup.procs'")
     assert run_ok(guest, f"{program('fork_attached')} {id_} {attach}").split() == ["rr", "rr"]
+
+
+def test_a_child_keeps_what_it_was_given_before_its_cgroup_looks(guest, program, cgroups):
+    """Others can see it before that."""
+    load_policy(guest, "fifo")
+    load_policy(guest, "rr")
+    _set(guest, "b", "rr")
+    guest.load("midfork")
+    at = "/sys/module/midfork/parameters"
+    script = f"echo $$ >{ROOT}/b/cgroup.procs; echo $$ >{at}/parent; sleep infinity & wait"
+    run_ok(
+        guest,
+        f"""
+        taskset -c 1 sh -c {quote(script)} >/dev/null 2>&1 &
+        child=0; while [ $child = 0 ]; do read child <{at}/child; done
+        taskset -c 0 saakmctl set fifo $child || exit 1
+        read still <{at}/child; [ $still = $child ] || exit 2
+        echo 1 >{at}/go; echo $child >/tmp/it
+        until grep -q sleep /proc/$child/comm; do :; done""",
+    )
+    assert _policy_of(guest, "it") == "fifo"
+    run_ok(guest, "kill $(cat /tmp/it); rmmod midfork")

@@ -92,7 +92,10 @@ def test_short_bursts_beside_hogs(guest, program, scheduler):
 
 
 def test_dry_cpus(guest, program, scheduler):
-    """Four that wait on one CPU and may go elsewhere: only those who steal fetch them."""
+    """Four that wait on one CPU and may go elsewhere: only those who steal fetch them.
+
+    A CPU steals as it gets idle, which one that is idle does not.
+    """
     prefix, _, name = scheduler
     used = used_us(guest, prefix, f"{program('inherits')} 2000 1 free 0 0 0 0")
     if name in ("global", "rr", "steal"):

@@ -61,7 +61,8 @@ struct saakm_rq {
  * Context: any; it takes no lock. Most policies call it in @init of &struct
  * saakm_policy.
  * Return: 0; -EINVAL for another @type or @cpu, a @key that is missing or not
- * wanted, and for core->rq and core->shared.
+ * wanted, and for core->rq and core->shared, if a handler calls this: outside of
+ * handlers nobody knows whose core it is.
  */
 int saakm_runqueue_init(struct saakm_rq *rq, int cpu, enum saakm_rq_type type,
 			saakm_key_fn key);

@@ -4,8 +4,9 @@
  *
  * A hog for each nice value, of whatever class we are in ourselves, all on one
  * CPU; with :s it sleeps for 6 ms after each 2 ms of CPU time, with :l for the first
- * second. free: after a while they may go where they like. Says how much CPU time each had, in us, counted from
- * then on. We become fair ourselves, to be able to.
+ * second. free: after a while they may go where they like; then a fair thread on each CPU
+ * wakes up now and then, so that a CPU gets idle that may fetch them. Says how much CPU time
+ * each had, in us, counted from then on. We become fair ourselves, to be able to.
  */
 #include "crowd.h"
 #include <sys/prctl.h>
@@ -42,6 +43,21 @@ static pid_t start(int cpu, const char *member)
 		turn();
 }
 
+/* On each CPU, of the class we are in now. */
+static void start_nappers(void)
+{
+	int nr = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (int cpu = 0; cpu < nr; cpu++) {
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin(0, cpu);
+		for (;;)
+			sleep_ms(5);
+	}
+}
+
 static uint64_t used_us(pid_t pid)
 {
 	clockid_t clock;
@@ -68,6 +84,8 @@ int main(int argc, char **argv)
 		pids[i] = start(cpu, argv[4 + i]);
 	if (sched_setscheduler(0, SCHED_OTHER, &fair))
 		die("SCHED_OTHER");
+	if (!strcmp(argv[3], "free"))
+		start_nappers();
 	sleep_ms(300);
 	memset(&all, 0xff, sizeof(all));
 	for (int i = 0; i < n; i++) {

@@ -230,17 +230,11 @@ void saakm_cgroup_attach(struct task_struct *p)
 	saakm_cgroup_follow(p, id);
 }
 
-/*
- * @p is born, perhaps into another cgroup than its parent's. That one may have come to a
- * cgroup since saakm_fork(): its own choice does not count any more.
- */
+/* @p is born, perhaps into another cgroup than its parent's. */
 void saakm_cgroup_fork(struct task_struct *p)
 {
-	if (!READ_ONCE(saakm_cgroups_used))
-		return;
-	if (saakm_sched_policy(p->policy) && READ_ONCE(current->saakm.by_cgroup))
-		WRITE_ONCE(p->saakm.by_cgroup, true);
-	saakm_cgroup_follow(p, saakm_task_cgroup_id(p));
+	if (READ_ONCE(saakm_cgroups_used))
+		saakm_cgroup_follow(p, saakm_task_cgroup_id(p));
 }
 
 int saakm_cgroup_show(struct seq_file *m, void *v)

@@ -721,6 +721,7 @@ DEFINE_SCHED_CLASS(saakm) = {
 	.set_cpus_allowed	= set_cpus_allowed_common,
 
 	.task_tick		= task_tick_saakm,
+	.task_fork		= task_fork_saakm,
 
 	.switched_from		= switched_from_saakm,
 	.switched_to		= switched_to_saakm,

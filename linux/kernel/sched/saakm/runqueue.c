@@ -29,12 +29,15 @@ static int __saakm_runqueue_init(struct saakm_rq *srq, struct saakm_policy *owne
 /* core->rq and core->shared are set up already, and the class goes by what they were at load. */
 static bool saakm_set_up(const struct saakm_policy *owner, const struct saakm_rq *srq)
 {
-	struct saakm_core *core;
+	const struct saakm_shared *shared;
 	int cpu;
 
+	for (shared = owner->own->shared; shared; shared = shared->next) {
+		if (srq == &shared->rq)
+			return true;
+	}
 	for_each_possible_cpu(cpu) {
-		core = saakm_core(owner, cpu);
-		if (srq == &core->event.rq || srq == core->shared)
+		if (srq == &saakm_core(owner, cpu)->event.rq)
 			return true;
 	}
 	return false;

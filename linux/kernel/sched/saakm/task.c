@@ -444,6 +444,17 @@ int saakm_fork(struct task_struct *p)
 	return 0;
 }
 
+/*
+ * Its parent may have come to a cgroup since saakm_fork(): its own choice does not count any
+ * more. From here on neither changes cgroups before the child is born, and nobody can have
+ * given the child a policy yet.
+ */
+static void task_fork_saakm(struct task_struct *p)
+{
+	if (READ_ONCE(current->saakm.by_cgroup))
+		p->saakm.by_cgroup = true;
+}
+
 /* The child will not be; nobody has seen it. */
 void saakm_cancel_fork(struct task_struct *p)
 {

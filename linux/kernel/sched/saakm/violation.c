@@ -7,7 +7,7 @@
 /* What an author should look at. */
 static const char * const saakm_advice[SAAKM_NR_EXITS] = {
 	[SAAKM_EXIT_STALL] =
-		"schedule must elect every thread in time; see the transitions below",
+		"a thread that waits must be elected in time; see the transitions below",
 	[SAAKM_EXIT_OVERRUN] =
 		"bound its loops; leave long work to a kthread or workqueue",
 	[SAAKM_EXIT_SLEEP] =

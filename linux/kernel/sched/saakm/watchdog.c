@@ -45,22 +45,21 @@ static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
 /* Samples: in the tick, interrupts off */
 
 /*
- * Without a tick anywhere a sample is late. It tells of all the time since the one
- * before, but not where the CPU idled meanwhile: who waits for that CPU could have run,
- * and a short moment of another thread, which is what brings the tick back, must not
- * excuse it.
+ * A sample tells of all the time since the one before, but not where the CPU idled
+ * meanwhile: who waits for that CPU could have run, and a short moment of another thread,
+ * which may be what brought the tick back, must not excuse it.
  */
-static void saakm_sample_holder(int cpu, bool late)
+static void saakm_sample_holder(int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
 	struct task_struct *curr = rcu_dereference_sched(rq->curr);
-	bool idled = late && READ_ONCE(rq->saakm.idled);
+	bool idled = READ_ONCE(rq->saakm.idled);
 	const struct saakm_policy *running = NULL;
 	struct saakm_policy *policy;
 	bool held;
 
 	/* Only if it is set: the line is the other CPU's. */
-	if (READ_ONCE(rq->saakm.idled))
+	if (idled)
 		WRITE_ONCE(rq->saakm.idled, false);
 	if (task_on_saakm(curr))
 		running = READ_ONCE(curr->saakm.policy);
@@ -151,12 +150,10 @@ static void saakm_take_sample(void)
 {
 	u64 now_ms = div_u64(local_clock(), NSEC_PER_MSEC);
 	u32 took_ms = clamp_t(s64, now_ms - saakm_sampled_ms, 0, U32_MAX);
-	/* Two jiffies may be the tick's own delay: ticks came all the time. */
-	bool late = took_ms > jiffies_to_msecs(saakm_sample_period + 2);
 	int cpu;
 
 	for_each_online_cpu(cpu) {
-		saakm_sample_holder(cpu, late);
+		saakm_sample_holder(cpu);
 		saakm_sample_call(cpu);
 	}
 	saakm_sample_took_ms[saakm_nr_samples % SAAKM_SAMPLES] = took_ms;
@@ -271,15 +268,22 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 	round->suspicious |= waited_ms - st->excused_ms > timeout_ms / 2;
 }
 
-/* A CPU that is stuck in a handler keeps its lock: it is passed over. */
+static bool saakm_suspicious;		/* what the last round said */
+
+/*
+ * A CPU that is stuck in a handler keeps its lock: it is passed over. What was suspicious
+ * may be there, and is to be looked at again as soon.
+ */
 static void saakm_patrol_cpu(struct rq *rq, struct saakm_round *round)
 {
 	struct task_struct *p;
 	u64 now_ns;
 
 	guard(irqsave)();
-	if (!raw_spin_rq_trylock(rq))
+	if (!raw_spin_rq_trylock(rq)) {
+		round->suspicious |= saakm_suspicious;
 		return;
+	}
 	now_ns = max(sched_clock_cpu(cpu_of(rq)), rq->clock);
 	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
 		if (p->saakm.state == SAAKM_READY)
@@ -289,7 +293,6 @@ static void saakm_patrol_cpu(struct rq *rq, struct saakm_round *round)
 }
 
 static unsigned long saakm_patrol_due;		/* jiffies */
-static bool saakm_suspicious;
 
 /* It may wait for locks that a thread holds which stalls. */
 static void saakm_suspect(struct work_struct *work)
