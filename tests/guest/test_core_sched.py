@@ -3,8 +3,9 @@
 
 import pytest
 
-from .support import load_policy, run_ok
+from .support import ejected, load_policy, policies, run_ok
 from .test_hotplug import ROUND
+from .test_watchdog import TIMEOUT_MS, no_shares  # noqa: F401
 
 pytestmark = pytest.mark.topology("1s2c2t")
 
@@ -70,3 +71,12 @@ def test_siblings_of_different_groups_take_turns(guest, program):
     used_ms, longest_ms = said[::2], said[1::2]
     assert sum(used_ms) <= 1.1 * whole_ms, f"{used_ms} of {whole_ms} ms"
     assert max(longest_ms) <= 20, f"{longest_ms} ms between two turns"
+
+
+@pytest.mark.kernel("base")
+def test_who_waits_for_a_siblings_sake_does_not_stall(guest, program, no_shares):  # noqa: F811
+    """A CPU idles for a hog of a higher class on its sibling: three times the limit."""
+    id_ = load_policy(guest, "fifo", f"timeout_ms={TIMEOUT_MS}")
+    used_ms = int(run_ok(guest, f"{program('cookie_waits')} {id_} {3 * TIMEOUT_MS}", timeout=100))
+    assert policies(guest)["fifo"].state == "active", ejected(guest)
+    assert used_ms < 200

@@ -80,13 +80,19 @@ def test_policy_is_to_blame_beside_a_hog(guest, watch, no_shares):
     assert ejected(guest)["misuser"].kind == "stall"
 
 
-def test_idle_time_between_moments_of_others_is_no_excuse(guest, program, watch, no_shares):
-    """Most ticks that there are on the thread's only CPU come while they run, a twentieth of the time."""
+@pytest.mark.parametrize("pause_ms, busy_ms", [(100, 5), (60, 4)])
+def test_idle_time_between_moments_of_others_is_no_excuse(
+    guest, program, watch, no_shares, pause_ms, busy_ms
+):
+    """Most ticks that there are on the thread's only CPU come while they run, a twentieth of the time.
+
+    In steps of 64 ms they come as samples would on a busy machine.
+    """
     watch.expect_violations()
     load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
     run_ok(
         guest,
-        f"{program('moments')} 3 100 5 6000 &"
+        f"{program('moments')} 3 {pause_ms} {busy_ms} 6000 &"
         ' until [ "$(cut -d" " -f1 /proc/$!/schedstat)" -gt 20000000 ]; do busybox usleep 10000; done',
     )
     run_ok(guest, "taskset -c 3 saakmctl exec misuser -- sleep 0.1 & true")

@@ -2,6 +2,7 @@
 /* All of SaaKM in one translation unit, as in ../build_policy.c. */
 #include <linux/cgroup.h>
 #include <linux/ctype.h>
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/mmu_context.h>

@@ -645,10 +645,12 @@ void __saakm_enter_idle(struct rq *rq)
 
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 {
+	s64 delta_ns = rq_clock_task(rq) - idle->se.exec_start;
 	struct saakm_policy *policy;
 
-	WRITE_ONCE(rq->saakm.idled, true);
-	saakm_server_idle_time(rq, rq_clock_task(rq) - idle->se.exec_start);
+	if (!rq->saakm.forced_idle)
+		WRITE_ONCE(rq->saakm.idle_ns, rq->saakm.idle_ns + delta_ns);
+	saakm_server_idle_time(rq, delta_ns);
 	if (!READ_ONCE(saakm_watching_idle))
 		return;
 	if (READ_ONCE(saakm_keeping_masks)) {

@@ -157,6 +157,7 @@ static inline void saakm_balance_late(struct rq *rq, struct rq_flags *rf)
 
 static inline void saakm_enter_idle(struct rq *rq)
 {
+	rq->saakm.forced_idle = sched_core_enabled(rq) && rq->nr_running;
 	if (READ_ONCE(saakm_watching_idle))
 		__saakm_enter_idle(rq);
 	if (rq->saakm.kicks)

@@ -414,7 +414,7 @@ int saakm_fork(struct task_struct *p)
 		param = parent->param;
 		by_cgroup = READ_ONCE(parent->by_cgroup);
 		/* It may have been sent back a moment ago. */
-		home = by_cgroup ? parent->home :
+		home = parent->policy ? parent->home :
 			fair_policy(current->policy) && !saakm_sched_policy(current->policy) ?
 			current->policy : SCHED_NORMAL;
 	}

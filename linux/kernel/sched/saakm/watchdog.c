@@ -36,6 +36,7 @@ struct saakm_call_watch {
 };
 
 static DEFINE_PER_CPU(struct saakm_call_watch, saakm_call_watch);
+static DEFINE_PER_CPU(u64, saakm_idle_sampled_ns);
 
 static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
 {
@@ -44,31 +45,44 @@ static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
 
 /* Samples: in the tick, interrupts off */
 
-/*
- * A sample tells of all the time since the one before, but not where the CPU idled
- * meanwhile: who waits for that CPU could have run, and a short moment of another thread,
- * which may be what brought the tick back, must not excuse it.
- */
-static void saakm_sample_holder(int cpu)
+/* By core scheduling a CPU idles for the sake of whom a sibling runs. */
+static bool saakm_held_by_others(int cpu, const struct saakm_policy *policy)
 {
 	struct rq *rq = cpu_rq(cpu);
-	struct task_struct *curr = rcu_dereference_sched(rq->curr);
-	bool idled = READ_ONCE(rq->saakm.idled);
-	const struct saakm_policy *running = NULL;
+	bool forced = READ_ONCE(rq->saakm.forced_idle) && READ_ONCE(rq->nr_running) &&
+		rcu_access_pointer(rq->curr) == rq->idle;
+	const struct saakm_policy *running;
+	const struct task_struct *curr;
+	int i;
+
+	for_each_cpu(i, forced ? topology_sibling_cpumask(cpu) : cpumask_of(cpu)) {
+		curr = rcu_dereference_sched(cpu_rq(i)->curr);
+		running = task_on_saakm(curr) ? READ_ONCE(curr->saakm.policy) : NULL;
+		if (sched_class_above(curr->sched_class, &saakm_sched_class) ||
+		    (running && running != policy && saakm_policy_before(running, policy)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A sample tells of all the time since the one before, but not where the CPU idled for
+ * most of that: who waits for that CPU could have run, and a short moment of another thread,
+ * which may be what brought the tick back, must not excuse it.
+ */
+static void saakm_sample_holder(int cpu, u32 took_ms)
+{
+	u64 idle_ns = READ_ONCE(cpu_rq(cpu)->saakm.idle_ns);
+	u64 idled_ns = idle_ns - per_cpu(saakm_idle_sampled_ns, cpu);
+	bool idled = idled_ns > (u64)took_ms * (NSEC_PER_MSEC / 2);
 	struct saakm_policy *policy;
-	bool held;
+	struct saakm_core *core;
 
-	/* Only if it is set: the line is the other CPU's. */
-	if (idled)
-		WRITE_ONCE(rq->saakm.idled, false);
-	if (task_on_saakm(curr))
-		running = READ_ONCE(curr->saakm.policy);
+	per_cpu(saakm_idle_sampled_ns, cpu) = idle_ns;
 	for_each_saakm_policy(policy) {
-		struct saakm_core *core = saakm_core(policy, cpu);
-
-		held = sched_class_above(curr->sched_class, &saakm_sched_class) ||
-			(running && running != policy && saakm_policy_before(running, policy));
-		WRITE_ONCE(core->held, core->held << 1 | (held && !idled));
+		core = saakm_core(policy, cpu);
+		WRITE_ONCE(core->held, core->held << 1 |
+			   (!idled && saakm_held_by_others(cpu, policy)));
 	}
 }
 
@@ -153,7 +167,7 @@ static void saakm_take_sample(void)
 	int cpu;
 
 	for_each_online_cpu(cpu) {
-		saakm_sample_holder(cpu);
+		saakm_sample_holder(cpu, took_ms);
 		saakm_sample_call(cpu);
 	}
 	saakm_sample_took_ms[saakm_nr_samples % SAAKM_SAMPLES] = took_ms;
@@ -257,7 +271,7 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 		st->excused_ms = 0;
 		st->watched_sample = last - SAAKM_SAMPLES;
 	}
-	st->excused_ms = min(waited_ms, st->excused_ms + round->late_ms +
+	st->excused_ms = min(waited_ms, st->excused_ms + task_rq(p)->saakm.late_ms +
 			     saakm_excused_ms(p, last, last - st->watched_sample, start_ns, round));
 	st->watched_sample = last;
 	if (waited_ms - st->excused_ms > timeout_ms)
@@ -265,34 +279,45 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 				"%s/%d has been READY on CPU %d for %llu ms without running; in %u ms of these others held all its CPUs; the limit is %u ms%s",
 				p->comm, p->pid, task_cpu(p), waited_ms, st->excused_ms,
 				timeout_ms, saakm_where(p));
-	round->suspicious |= waited_ms - st->excused_ms > timeout_ms / 2;
+	task_rq(p)->saakm.suspicious |= waited_ms - st->excused_ms > timeout_ms / 2;
 }
 
-static bool saakm_suspicious;		/* what the last round said */
+/* A CPU that is stuck in a handler keeps its lock for longer than all others. */
+#define SAAKM_PATROL_TRIES	100	/* us */
 
-/*
- * A CPU that is stuck in a handler keeps its lock: it is passed over. What was suspicious
- * may be there, and is to be looked at again as soon.
- */
+static bool saakm_patrol_lock(struct rq *rq)
+{
+	for (int i = 0; i < SAAKM_PATROL_TRIES; i++) {
+		if (raw_spin_rq_trylock(rq))
+			return true;
+		udelay(1);
+	}
+	return false;
+}
+
+/* Where it does not get the lock, the next round makes up for this one. */
 static void saakm_patrol_cpu(struct rq *rq, struct saakm_round *round)
 {
 	struct task_struct *p;
 	u64 now_ns;
 
 	guard(irqsave)();
-	if (!raw_spin_rq_trylock(rq)) {
-		round->suspicious |= saakm_suspicious;
-		return;
+	rq->saakm.late_ms += round->late_ms;
+	if (saakm_patrol_lock(rq)) {
+		rq->saakm.suspicious = false;
+		now_ns = max(sched_clock_cpu(cpu_of(rq)), rq->clock);
+		list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
+			if (p->saakm.state == SAAKM_READY)
+				saakm_watch(p, now_ns, round);
+		}
+		rq->saakm.late_ms = 0;
+		raw_spin_rq_unlock(rq);
 	}
-	now_ns = max(sched_clock_cpu(cpu_of(rq)), rq->clock);
-	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
-		if (p->saakm.state == SAAKM_READY)
-			saakm_watch(p, now_ns, round);
-	}
-	raw_spin_rq_unlock(rq);
+	round->suspicious |= rq->saakm.suspicious;
 }
 
 static unsigned long saakm_patrol_due;		/* jiffies */
+static bool saakm_suspicious;
 
 /* It may wait for locks that a thread holds which stalls. */
 static void saakm_suspect(struct work_struct *work)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cookie_waits POLICY_ID MS: a thread of the policy with a core scheduling cookie on CPU 2, and
+ * later a fair hog without one on its sibling, 3, for whose sake CPU 2 idles. What the
+ * thread uses of that time, in ms.
+ */
+#include "subject.h"
+
+#ifndef PR_SCHED_CORE
+#define PR_SCHED_CORE		62
+#define PR_SCHED_CORE_CREATE	1
+#endif
+
+static void alone(struct subject *self)
+{
+	if (prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, 0, 0, 0))
+		die("PR_SCHED_CORE_CREATE");
+	hog(self);
+}
+
+static void fair_hog(struct subject *self)
+{
+	self->progress = 1;
+	for (;;)
+		;
+}
+
+static uint64_t used_ms(const struct subject *s)
+{
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(s->thread, &clock))
+		die("pthread_getcpuclockid");
+	return now_ns(clock) / 1000000;
+}
+
+int main(int argc, char **argv)
+{
+	struct subject waits, holds;
+	uint64_t before_ms;
+
+	if (argc != 3)
+		die("cookie_waits POLICY_ID MS");
+	policy_id = atoi(argv[1]);
+	pin(0, 0);
+	subject_start(&waits, alone, 2);
+	AWAIT(is_member(waits.tid));
+	subject_start(&holds, fair_hog, 3);
+	AWAIT(holds.progress);
+	before_ms = used_ms(&waits);
+	sleep_ms(atoi(argv[2]));
+	printf("%llu\n", (unsigned long long)(used_ms(&waits) - before_ms));
+	/* Not joined: it may never run again. */
+	fflush(stdout);
+	_exit(0);
+}
