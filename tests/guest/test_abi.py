@@ -3,7 +3,7 @@
 
 import pytest
 
-from .support import last_error, load_policy, policies, run_ok, until
+from .support import LOSES_BANDWIDTH, last_error, load_policy, policies, run_ok, until
 
 # Behaviour: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -19,6 +19,7 @@ LIFE = {
     "death": "zombie dying",
     "permissions": "permissions",
 }
+LEAVES_DEADLINE = pytest.param("changes", marks=pytest.mark.append(LOSES_BANDWIDTH))
 
 
 def _nobody_is_left(guest) -> None:
@@ -32,7 +33,7 @@ def _nobody_is_left(guest) -> None:
         assert policy.new == policy.terminated, policy
 
 
-@pytest.mark.parametrize("subject", ATTR)
+@pytest.mark.parametrize("subject", ["sizes", "arguments", LEAVES_DEADLINE])
 def test_attr(guest, program, subject):
     load_policy(guest, "fifo")
     load_policy(guest, "rr")

@@ -127,7 +127,8 @@ def test_the_thread_that_runs_on_a_core(guest, program):
     other = load_policy(guest, "fifo")
     tids = []
     for policy, cpu in ((id_, 1), (other, 2)):
-        run_ok(guest, f"{program('hogs')} {policy} {cpu} pinned 0 >/tmp/tid{cpu} &")
+        hog = f"{program('hogs')} {policy} {cpu} pinned 0"
+        run_ok(guest, f"rm -f /tmp/tid{cpu}; {hog} >/tmp/tid{cpu} &")
         run_ok(guest, f"until [ -s /tmp/tid{cpu} ]; do busybox usleep 10000; done")
         tids.append(int(run_ok(guest, f"cat /tmp/tid{cpu}; rm /tmp/tid{cpu}")))
     _hog(guest, 3)

@@ -110,6 +110,8 @@ def test_unload_has_a_held_back_fork_end(guest, program):
     id_ = load_policy(guest, "hangs", "timeout_ms=0")
     # Without its 5 percent, which _TIDY puts back.
     run_ok(guest, f"echo 0 >{SYSFS}/server_runtime_us")
+    # While its file is read nothing runs, and time leaps.
+    run_ok(guest, "rmmod --version >/dev/null")
     hold = quote("sh -c 'echo 1 >/sys/module/hangs/parameters/holds'")
     # Grace periods take 0.2 s; until something else happens on the CPU, it is a second.
     assert int(run_ok(guest, f"{program('fork_held')} {id_} {hold} 'rmmod hangs'")) < 500

@@ -5,7 +5,7 @@ import pytest
 
 from saakm.builder.modules import module_file
 
-from .support import SYSFS, last_error, load_policy, run_ok, spins, until
+from .support import LOSES_BANDWIDTH, SYSFS, last_error, load_policy, run_ok, spins, until
 from .test_balance import Mover
 from .test_hotplug import ROUND
 
@@ -64,11 +64,11 @@ def test_knobs_take_effect_at_once(guest, program, knobs):
 def test_idle_time_counts_as_used(guest, program):
     """The CPU idles for more than the runtime: the server helps in the next period, not at the end of this.
 
-    One run in some sixty is told less idle time, and ends up to 43 ms earlier; without, all end 50 ms earlier.
+    Some runs are told less idle time, and end up to 43 ms earlier: hardly all three. Without, each ends 50 ms earlier.
     """
     id_ = load_policy(guest, "fifo")
     ran_ms = sorted(int(run_ok(guest, f"{program('after_idle')} {id_}")) for _ in range(3))
-    assert 975 <= ran_ms[1] <= 1075, ran_ms
+    assert 975 <= ran_ms[-1] <= 1075, ran_ms
 
 
 def _used_ns(guest, tid: int) -> int:
@@ -166,6 +166,7 @@ def test_load_without_bandwidth_fails(guest, program):
     load_policy(guest, "fifo")
 
 
+@pytest.mark.append(LOSES_BANDWIDTH)
 def test_deadline_threads_that_come_back_run(guest, program):
     """6.12.117 loses one that left while it was throttled: linux/patches/0002-deadline-return.patch.
 

@@ -45,9 +45,10 @@ def test_a_timer_wakes(guest, program):
 
 
 def test_a_softirq_wakes(guest, program):
-    """Of which a thread of its own may take care, where there are many."""
+    """Of which a thread of its own may take care, where there are many: it is taken for a thread."""
     _, placed, _ = _woken(guest, program, "softirq", 30)
-    assert placed[SOFTIRQ] >= 25 and placed[TASK] <= 5, placed
+    assert placed[SOFTIRQ] >= 1 and placed[IRQ] <= 3, placed
+    assert placed[SOFTIRQ] + placed[TASK] >= 30, placed
 
 
 @pytest.mark.threads

@@ -50,7 +50,8 @@ int main(int argc, char **argv)
 		subject_stop(&unplaced[i]);
 	AWAIT(in_state(waiter.tid, "RUNNING"));
 	printf("%d %d %d\n", before, behind, saakm_cpu(waiter.tid));
-	open_gate(CLOSED);
+	/* Once it opens, the waiter might move there. */
 	subject_stop(&waiter);
+	open_gate(CLOSED);
 	return 0;
 }

@@ -9,9 +9,9 @@
  * each had, in us, counted from then on. We become fair ourselves, to be able to.
  */
 #include "crowd.h"
-#include <sys/prctl.h>
+#include "nappers.h"
 
-#define MOST 16
+#define MOST 64
 
 static void hog(void)
 {
@@ -41,21 +41,6 @@ static pid_t start(int cpu, const char *member)
 		sleep_us(1000000);
 	for (;;)
 		turn();
-}
-
-/* On each CPU, of the class we are in now. */
-static void start_nappers(void)
-{
-	int nr = sysconf(_SC_NPROCESSORS_ONLN);
-
-	for (int cpu = 0; cpu < nr; cpu++) {
-		if (fork())
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		pin(0, cpu);
-		for (;;)
-			sleep_ms(5);
-	}
 }
 
 static uint64_t used_us(pid_t pid)

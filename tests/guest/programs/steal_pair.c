@@ -5,6 +5,11 @@
 
 static void joins_later(struct subject *self)
 {
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	if (sched_setaffinity(0, sizeof(all), &all))
+		die("sched_setaffinity");
 	saakm_join(policy_id);
 	sleep_ms(1);	/* wakes where the policy says */
 	while (!self->stop)
@@ -16,6 +21,8 @@ static void pair(void)
 {
 	struct subject first, second;
 
+	/* Again and again CPU 3 gets idle, and looks for work. */
+	pin(0, 3);
 	subject_start(&first, hog, 1);
 	AWAIT(first.progress);
 	subject_start(&second, joins_later, -1);

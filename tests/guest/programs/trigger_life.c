@@ -88,6 +88,7 @@ static void two_hogs(int ms)
 {
 	struct subject a, b;
 
+	pin(0, 0);
 	subject_start(&a, hog, 1);
 	subject_start(&b, hog, 1);
 	tell("first", a.tid);
@@ -103,10 +104,10 @@ static void tick_pair(void)
 	two_hogs(200);
 }
 
-/* Longer than fair's longest pause between two balancings for sleeping cores. */
+/* Much longer than fair's longest pause between two balancings for sleeping cores. */
 static void tick_pair_long(void)
 {
-	two_hogs(600);
+	two_hogs(2000);
 }
 
 static void tick_alone(void)

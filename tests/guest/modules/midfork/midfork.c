@@ -2,7 +2,7 @@
 /*
  * midfork: no policy, but a stop in the fork of the process `parent`, where others can see the
  * child and its cgroup has not looked at it yet. child says which it is, while it is there; the
- * fork goes on once go is set, or after two seconds.
+ * fork goes on once go is set, or after ten seconds.
  */
 #include <linux/delay.h>
 #include <linux/kprobes.h>
@@ -24,7 +24,7 @@ static int midfork_stop(struct kprobe *probe, struct pt_regs *regs)
 	if (current->pid != READ_ONCE(parent))
 		return 0;
 	WRITE_ONCE(child, p->pid);
-	for (int ms = 0; ms < 2000 && !READ_ONCE(go); ms++)
+	for (int ms = 0; ms < 10000 && !READ_ONCE(go); ms++)
 		mdelay(1);
 	WRITE_ONCE(child, 0);
 	return 0;
