@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Core scheduling, prctl(PR_SCHED_CORE): programs/cookies.c."""
 
+import re
+
 import pytest
 
-from .support import ejected, load_policy, policies, run_ok
+from .support import ejected, load_policy, policies, run_ok, spins, until
 from .test_hotplug import ROUND
 from .test_watchdog import TIMEOUT_MS, no_shares  # noqa: F401
 
@@ -74,9 +76,30 @@ def test_siblings_of_different_groups_take_turns(guest, program):
 
 
 @pytest.mark.kernel("base")
-def test_who_waits_for_a_siblings_sake_does_not_stall(guest, program, no_shares):  # noqa: F811
+@pytest.mark.parametrize("before", ["runs", "sleeps"])
+def test_who_waits_for_a_siblings_sake_does_not_stall(guest, program, no_shares, before):  # noqa: F811
     """A CPU idles for a hog of a higher class on its sibling: three times the limit."""
     id_ = load_policy(guest, "fifo", f"timeout_ms={TIMEOUT_MS}")
-    used_ms = int(run_ok(guest, f"{program('cookie_waits')} {id_} {3 * TIMEOUT_MS}", timeout=100))
+    command = f"{program('cookie_waits')} {id_} {3 * TIMEOUT_MS} {before}"
+    used_ms = int(run_ok(guest, command, timeout=100))
     assert policies(guest)["fifo"].state == "active", ejected(guest)
     assert used_ms < 200
+
+
+@pytest.mark.kernel("base")
+def test_a_cookie_on_the_sibling_excuses_no_stall(guest, program, watch, no_shares):  # noqa: F811
+    """A policy elects nobody beside a hog: its CPU idles, but for nobody's sake."""
+    watch.expect_violations()
+    load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
+    hog = f"taskset -c 3 {program('with_cookie')} sh -c 'while :; do :; done'"
+    run_ok(
+        guest,
+        f"{hog} & {spins()}; taskset -c 2 saakmctl exec misuser -- sleep 0.1 &"
+        # Others come to that CPU now and then, too.
+        f" {program('moments')} 2 100 5 6000 & true",
+    )
+    sentence = r"READY on CPU 2 for (\d+) ms .* in (\d+) ms"
+    said = until(lambda: re.search(sentence, guest.console()[watch.since :]), 20, "the sentence")
+    assert ejected(guest)["misuser"].kind == "stall"
+    waited_ms, excused_ms = map(int, said.groups())
+    assert excused_ms < waited_ms / 4, said[0]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cookie_waits POLICY_ID MS: a thread of the policy with a core scheduling cookie on CPU 2, and
- * later a fair hog without one on its sibling, 3, for whose sake CPU 2 idles. What the
- * thread uses of that time, in ms.
+ * cookie_waits POLICY_ID MS runs|sleeps: a thread of the policy with a core scheduling cookie on
+ * CPU 2, which runs or sleeps until there is a fair hog without one on its sibling, 3, for whose
+ * sake CPU 2 idles. What the thread uses of that time, in ms.
  */
 #include "subject.h"
 
@@ -11,11 +11,21 @@
 #define PR_SCHED_CORE_CREATE	1
 #endif
 
+static bool sleeps;
+static int doorbell[2];
+
 static void alone(struct subject *self)
 {
+	char letter;
+
 	if (prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, 0, 0, 0))
 		die("PR_SCHED_CORE_CREATE");
-	hog(self);
+	saakm_join(policy_id);
+	self->progress = 1;
+	if (sleeps && read(doorbell[0], &letter, 1) != 1)
+		die("read");
+	for (;;)
+		;
 }
 
 static void fair_hog(struct subject *self)
@@ -39,15 +49,22 @@ int main(int argc, char **argv)
 	struct subject waits, holds;
 	uint64_t before_ms;
 
-	if (argc != 3)
-		die("cookie_waits POLICY_ID MS");
+	if (argc != 4)
+		die("cookie_waits POLICY_ID MS runs|sleeps");
 	policy_id = atoi(argv[1]);
+	sleeps = !strcmp(argv[3], "sleeps");
+	if (pipe(doorbell))
+		die("pipe");
 	pin(0, 0);
 	subject_start(&waits, alone, 2);
-	AWAIT(is_member(waits.tid));
+	AWAIT(waits.progress);
+	/* Until it sleeps, if it does. */
+	sleep_ms(50);
 	subject_start(&holds, fair_hog, 3);
 	AWAIT(holds.progress);
 	before_ms = used_ms(&waits);
+	if (write(doorbell[1], "", 1) != 1)
+		die("write");
 	sleep_ms(atoi(argv[2]));
 	printf("%llu\n", (unsigned long long)(used_ms(&waits) - before_ms));
 	/* Not joined: it may never run again. */

@@ -648,8 +648,7 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 	s64 delta_ns = rq_clock_task(rq) - idle->se.exec_start;
 	struct saakm_policy *policy;
 
-	if (!rq->saakm.forced_idle)
-		WRITE_ONCE(rq->saakm.idle_ns, rq->saakm.idle_ns + delta_ns);
+	WRITE_ONCE(rq->saakm.idle_ns, rq->saakm.idle_ns + delta_ns);
 	saakm_server_idle_time(rq, delta_ns);
 	if (!READ_ONCE(saakm_watching_idle))
 		return;
@@ -659,6 +658,18 @@ void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 	}
 	for_each_saakm_policy(policy)
 		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle, policy->ops->exit_idle);
+}
+
+/* For as long it does not idle, though the idle thread has the CPU. */
+void __saakm_note_forced_idle(struct rq *rq, bool forced)
+{
+	u64 now_ns = rq_clock_task(rq);
+
+	if (rq->saakm.forced_idle)
+		WRITE_ONCE(rq->saakm.idle_ns,
+			   rq->saakm.idle_ns - (now_ns - rq->saakm.forced_since_ns));
+	rq->saakm.forced_since_ns = now_ns;
+	WRITE_ONCE(rq->saakm.forced_idle, forced);
 }
 
 /* There is no caller who could take a refusal of the server's bandwidth. */

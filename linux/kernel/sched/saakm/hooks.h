@@ -48,6 +48,7 @@ void saakm_nohz_kick(struct rq *rq);
 void saakm_count_kicks_anew(struct rq *rq);
 void __saakm_enter_idle(struct rq *rq);
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle);
+void __saakm_note_forced_idle(struct rq *rq, bool forced);
 
 #ifdef CONFIG_SCHED_CLASS_SAAKM
 
@@ -157,11 +158,17 @@ static inline void saakm_balance_late(struct rq *rq, struct rq_flags *rf)
 
 static inline void saakm_enter_idle(struct rq *rq)
 {
-	rq->saakm.forced_idle = sched_core_enabled(rq) && rq->nr_running;
 	if (READ_ONCE(saakm_watching_idle))
 		__saakm_enter_idle(rq);
 	if (rq->saakm.kicks)
 		saakm_count_kicks_anew(rq);
+}
+
+/* Core scheduling has chosen for @rq. @forced: to idle, although it has somebody to run. */
+static inline void saakm_note_forced_idle(struct rq *rq, bool forced)
+{
+	if (saakm_enabled() && (forced || rq->saakm.forced_idle))
+		__saakm_note_forced_idle(rq, forced);
 }
 
 /* Policies must be asked although nothing is runnable: saakm_kick(). */
@@ -278,6 +285,7 @@ static inline bool saakm_nothing_to_run(struct rq *rq) { return false; }
 static inline bool saakm_newly_idle(struct rq *rq, struct rq_flags *rf) { return false; }
 static inline void saakm_balance_late(struct rq *rq, struct rq_flags *rf) { }
 static inline void saakm_enter_idle(struct rq *rq) { }
+static inline void saakm_note_forced_idle(struct rq *rq, bool forced) { }
 static inline bool saakm_kicked(struct rq *rq) { return false; }
 static inline void saakm_elected(struct task_struct *prev) { }
 static inline void saakm_goes_on(struct rq *rq, struct task_struct *prev) { }

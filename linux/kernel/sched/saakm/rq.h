@@ -23,7 +23,7 @@ struct saakm_cpu {
 	u8			slice;		/* enum saakm_slice_timing */
 	unsigned int		kicks;		/* since the last one */
 	bool			resched_owed;	/* misuse.c: by the next kick, whoever runs */
-	bool			forced_idle;	/* by core scheduling, when it idled last */
+	bool			forced_idle;	/* by core scheduling */
 	u32			ticks;		/* stands still with interrupts off */
 	/* Masks of the policies that have a runnable thread here. */
 	u64			active;
@@ -53,7 +53,8 @@ struct saakm_cpu {
 	struct hrtimer		slice_timer;	/* slice.c */
 	struct irq_work		slice_kick;	/* a CPU arms its own timer */
 	struct irq_work		probe;		/* of the watchdog, and so are these: */
-	u64			idle_ns;	/* in all; unless it was forced to */
+	u64			idle_ns;	/* in all; unless it was forced to, */
+	u64			forced_since_ns;
 	unsigned int		late_ms;	/* of rounds that have not come here */
 	bool			suspicious;	/* in the last one that has */
 	struct irq_work		wake;		/* misuse.c */

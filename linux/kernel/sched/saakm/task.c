@@ -422,7 +422,7 @@ int saakm_fork(struct task_struct *p)
 		policy = saakm_joinable(id);
 	if (!policy || READ_ONCE(policy->dying)) {
 		percpu_up_read(&saakm_fork_rwsem);
-		p->policy = home;
+		p->policy = by_cgroup || !id ? home : SCHED_NORMAL;
 		set_load_weight(p, false);
 		return 0;
 	}

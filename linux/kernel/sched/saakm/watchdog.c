@@ -36,7 +36,14 @@ struct saakm_call_watch {
 };
 
 static DEFINE_PER_CPU(struct saakm_call_watch, saakm_call_watch);
-static DEFINE_PER_CPU(u64, saakm_idle_sampled_ns);
+
+/* Idle time of a CPU: at the last sample, and what is yet to be taken from its samples. */
+struct saakm_idle_watch {
+	u64			sampled_ns;
+	s64			left_ns;
+};
+
+static DEFINE_PER_CPU(struct saakm_idle_watch, saakm_idle_watch);
 
 static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
 {
@@ -46,16 +53,25 @@ static unsigned int saakm_timeout_ms(const struct saakm_policy *policy)
 /* Samples: in the tick, interrupts off */
 
 /* By core scheduling a CPU idles for the sake of whom a sibling runs. */
+static const struct cpumask *saakm_holders(int cpu)
+{
+#ifdef CONFIG_SCHED_CORE
+	struct rq *rq = cpu_rq(cpu);
+
+	if (sched_core_enabled(rq) && READ_ONCE(rq->saakm.forced_idle) &&
+	    READ_ONCE(rq->nr_running) && rcu_access_pointer(rq->curr) == rq->idle)
+		return cpu_smt_mask(cpu);
+#endif
+	return cpumask_of(cpu);
+}
+
 static bool saakm_held_by_others(int cpu, const struct saakm_policy *policy)
 {
-	struct rq *rq = cpu_rq(cpu);
-	bool forced = READ_ONCE(rq->saakm.forced_idle) && READ_ONCE(rq->nr_running) &&
-		rcu_access_pointer(rq->curr) == rq->idle;
 	const struct saakm_policy *running;
 	const struct task_struct *curr;
 	int i;
 
-	for_each_cpu(i, forced ? topology_sibling_cpumask(cpu) : cpumask_of(cpu)) {
+	for_each_cpu(i, saakm_holders(cpu)) {
 		curr = rcu_dereference_sched(cpu_rq(i)->curr);
 		running = task_on_saakm(curr) ? READ_ONCE(curr->saakm.policy) : NULL;
 		if (sched_class_above(curr->sched_class, &saakm_sched_class) ||
@@ -66,19 +82,31 @@ static bool saakm_held_by_others(int cpu, const struct saakm_policy *policy)
 }
 
 /*
- * A sample tells of all the time since the one before, but not where the CPU idled for
- * most of that: who waits for that CPU could have run, and a short moment of another thread,
- * which may be what brought the tick back, must not excuse it.
+ * A sample tells of all the time since the one before, but not where the CPU idled: who waits
+ * for that CPU could have run, and a short moment of another thread, which may be what brought
+ * the tick back, must not excuse it. So of its samples as many count for nothing as it has
+ * idled for.
  */
+static bool saakm_sample_idle(int cpu, u32 took_ms)
+{
+	struct saakm_idle_watch *watch = per_cpu_ptr(&saakm_idle_watch, cpu);
+	u64 idle_ns = READ_ONCE(cpu_rq(cpu)->saakm.idle_ns);
+	s64 took_ns = (s64)took_ms * NSEC_PER_MSEC;
+	s64 left_ns = watch->left_ns + (s64)(idle_ns - watch->sampled_ns);
+
+	/* What is told late, at the end of a long time, is about samples that have been. */
+	left_ns = clamp(left_ns, -took_ns, took_ns);
+	watch->sampled_ns = idle_ns;
+	watch->left_ns = left_ns > took_ns / 2 ? left_ns - took_ns : left_ns;
+	return left_ns > took_ns / 2;
+}
+
 static void saakm_sample_holder(int cpu, u32 took_ms)
 {
-	u64 idle_ns = READ_ONCE(cpu_rq(cpu)->saakm.idle_ns);
-	u64 idled_ns = idle_ns - per_cpu(saakm_idle_sampled_ns, cpu);
-	bool idled = idled_ns > (u64)took_ms * (NSEC_PER_MSEC / 2);
+	bool idled = saakm_sample_idle(cpu, took_ms);
 	struct saakm_policy *policy;
 	struct saakm_core *core;
 
-	per_cpu(saakm_idle_sampled_ns, cpu) = idle_ns;
 	for_each_saakm_policy(policy) {
 		core = saakm_core(policy, cpu);
 		WRITE_ONCE(core->held, core->held << 1 |
@@ -285,33 +313,41 @@ static void saakm_watch(struct task_struct *p, u64 now_ns, struct saakm_round *r
 /* A CPU that is stuck in a handler keeps its lock for longer than all others. */
 #define SAAKM_PATROL_TRIES	100	/* us */
 
-static bool saakm_patrol_lock(struct rq *rq)
+static bool saakm_patrol_lock(struct rq *rq, unsigned long *flags)
 {
 	for (int i = 0; i < SAAKM_PATROL_TRIES; i++) {
+		local_irq_save(*flags);
 		if (raw_spin_rq_trylock(rq))
 			return true;
+		local_irq_restore(*flags);
 		udelay(1);
 	}
 	return false;
 }
 
+static void saakm_patrol_threads(struct rq *rq, struct saakm_round *round)
+{
+	u64 now_ns = max(sched_clock_cpu(cpu_of(rq)), rq->clock);
+	struct task_struct *p;
+
+	rq->saakm.suspicious = false;
+	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
+		if (p->saakm.state == SAAKM_READY)
+			saakm_watch(p, now_ns, round);
+	}
+	rq->saakm.late_ms = 0;
+}
+
 /* Where it does not get the lock, the next round makes up for this one. */
 static void saakm_patrol_cpu(struct rq *rq, struct saakm_round *round)
 {
-	struct task_struct *p;
-	u64 now_ns;
+	unsigned long flags;
 
-	guard(irqsave)();
 	rq->saakm.late_ms += round->late_ms;
-	if (saakm_patrol_lock(rq)) {
-		rq->saakm.suspicious = false;
-		now_ns = max(sched_clock_cpu(cpu_of(rq)), rq->clock);
-		list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
-			if (p->saakm.state == SAAKM_READY)
-				saakm_watch(p, now_ns, round);
-		}
-		rq->saakm.late_ms = 0;
+	if (saakm_patrol_lock(rq, &flags)) {
+		saakm_patrol_threads(rq, round);
 		raw_spin_rq_unlock(rq);
+		local_irq_restore(flags);
 	}
 	round->suspicious |= rq->saakm.suspicious;
 }
