@@ -6,11 +6,6 @@
  */
 #include "subject.h"
 
-#ifndef PR_SCHED_CORE
-#define PR_SCHED_CORE		62
-#define PR_SCHED_CORE_CREATE	1
-#endif
-
 #define LOOK_MS			2
 
 static void alone(struct subject *self)
@@ -18,15 +13,6 @@ static void alone(struct subject *self)
 	if (prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, 0, 0, 0))
 		die("PR_SCHED_CORE_CREATE");
 	hog(self);
-}
-
-static uint64_t used_ms(const struct subject *s)
-{
-	clockid_t clock;
-
-	if (pthread_getcpuclockid(s->thread, &clock))
-		die("pthread_getcpuclockid");
-	return now_ns(clock) / 1000000;
 }
 
 struct turns {
@@ -56,12 +42,12 @@ int main(int argc, char **argv)
 		AWAIT(is_member(hogs[i].tid));
 	}
 	for (int i = 0; i < 2; i++)
-		before[i] = turns[i].used_ms = used_ms(&hogs[i]);
+		before[i] = turns[i].used_ms = subject_used_ms(&hogs[i]);
 	begin_ns = now_ns(CLOCK_MONOTONIC);
 	for (int left = atoi(argv[2]); left > 0; left -= LOOK_MS) {
 		sleep_ms(LOOK_MS);
 		for (int i = 0; i < 2; i++)
-			look(&turns[i], used_ms(&hogs[i]));
+			look(&turns[i], subject_used_ms(&hogs[i]));
 	}
 	printf("%llu\n", (unsigned long long)((now_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000));
 	for (int i = 0; i < 2; i++)

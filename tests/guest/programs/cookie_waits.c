@@ -6,11 +6,6 @@
  */
 #include "subject.h"
 
-#ifndef PR_SCHED_CORE
-#define PR_SCHED_CORE		62
-#define PR_SCHED_CORE_CREATE	1
-#endif
-
 static bool sleeps;
 static int doorbell[2];
 
@@ -35,15 +30,6 @@ static void fair_hog(struct subject *self)
 		;
 }
 
-static uint64_t used_ms(const struct subject *s)
-{
-	clockid_t clock;
-
-	if (pthread_getcpuclockid(s->thread, &clock))
-		die("pthread_getcpuclockid");
-	return now_ns(clock) / 1000000;
-}
-
 int main(int argc, char **argv)
 {
 	struct subject waits, holds;
@@ -62,11 +48,11 @@ int main(int argc, char **argv)
 	sleep_ms(50);
 	subject_start(&holds, fair_hog, 3);
 	AWAIT(holds.progress);
-	before_ms = used_ms(&waits);
+	before_ms = subject_used_ms(&waits);
 	if (write(doorbell[1], "", 1) != 1)
 		die("write");
 	sleep_ms(atoi(argv[2]));
-	printf("%llu\n", (unsigned long long)(used_ms(&waits) - before_ms));
+	printf("%llu\n", (unsigned long long)(subject_used_ms(&waits) - before_ms));
 	/* Not joined: it may never run again. */
 	fflush(stdout);
 	_exit(0);

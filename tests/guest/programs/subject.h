@@ -172,4 +172,14 @@ static inline int run_scenario(int argc, char **argv, const struct scenario *sce
 	die("there is no scenario '%s'", argv[1]);
 }
 
+/* CPU time. */
+static inline uint64_t subject_used_ms(const struct subject *s)
+{
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(s->thread, &clock))
+		die("pthread_getcpuclockid");
+	return now_ns(clock) / 1000000;
+}
+
 #endif /* SUBJECT_H */

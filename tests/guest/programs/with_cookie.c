@@ -3,11 +3,6 @@
 #include "saakm_user.h"
 #include <sys/prctl.h>
 
-#ifndef PR_SCHED_CORE
-#define PR_SCHED_CORE		62
-#define PR_SCHED_CORE_CREATE	1
-#endif
-
 int main(int argc, char **argv)
 {
 	if (argc < 2)
