@@ -21,6 +21,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.base.errors import EXIT_DIED, EXIT_HUNG
+from saakm.vm.qemu import qemu_program
 
 from .support import PATIENCE
 
@@ -43,11 +44,13 @@ def environment() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def on_a_terminal(words: list[str], place: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def on_a_terminal(
+    words: list[str], place: Path, program: tuple[str, str] = ("-m", "saakm")
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A running command, and our end of its terminal."""
     ours, its = pty.openpty()
     child = subprocess.Popen(
-        [sys.executable, "-m", "saakm", *words],
+        [sys.executable, *program, *words],
         cwd=place, env=environment(), stdin=its, stdout=its, stderr=its,
         start_new_session=True,
     )  # fmt: skip
@@ -157,6 +160,29 @@ def test_shell_whose_guest_is_killed(tmp_path: Path) -> None:
         assert child.wait() == EXIT_DIED, text
         assert termios.tcgetattr(terminal) == settings
     assert "the guest died" in text and "SIGKILL" in text
+
+
+# The limit is what it is in another process.
+IMPATIENT = (
+    "from saakm.vm import guest; guest._STILL_SECONDS = 6; from saakm.cli import main; main()"
+)
+
+
+def test_shell_whose_guest_never_boots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """QEMU stands still once, before its guest says a word."""
+    wrapper, count = tmp_path / "qemu", tmp_path / "boots"
+    wrapper.write_text(
+        '#!/bin/sh\ncase "$*" in *-kernel*) ;; *) exec ' + f'{qemu_program()} "$@" ;; esac\n'
+        f"echo >>{count}\n[ $(wc -l <{count}) -gt 1 ] || exec sleep infinity\n"
+        f'exec {qemu_program()} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("SAAKM_QEMU", str(wrapper))
+    with on_a_terminal(["shell", "--cpus", "2"], tmp_path, ("-c", IMPATIENT)) as (child, terminal):
+        text = read_until(terminal, r"@guest:")
+        os.write(terminal, b"exit\n")
+        assert status_of(child, terminal) == 0
+    assert "QEMU stands still" in text and text.count("booting once more") == 1
 
 
 def test_command_that_hangs(tmp_path: Path) -> None:

@@ -130,8 +130,12 @@ class Guest:
     def _is_up(self) -> bool:
         if self.boot_seconds > 0:
             return True
+        self._look_whether_it_boots()
+        return False
+
+    def _look_whether_it_boots(self) -> None:
         if is_held(self.exchange) or self._clock.idle() < _STILL_SECONDS:
-            return False
+            return
         raise QemuFault(
             "QEMU stands still",
             f"it has used no CPU time for {_STILL_SECONDS:g} s, though its guest has just begun to boot",
@@ -140,17 +144,35 @@ class Guest:
         )
 
     def interact(self, command: str) -> None:
-        """Boot, run `command`, then a shell on our terminal until the user leaves it."""
-        self._prepare()
-        try:
-            (self.exchange / "start.sh").write_text(command + "\n")
-            with _as_it_was(sys.stdin):
-                self._boot("shell", None)
-                status = self._started_qemu.wait()
-            if status or "Kernel panic" in self.console():
-                raise self._died()
-        finally:
-            self.close()
+        """Boot, run `command`, then a shell on our terminal until the user leaves it.
+
+        Boot anew, if QEMU is stopped by a fault of its own before that shell is there.
+        """
+        for left in reversed(range(_BOOTS)):
+            self._prepare()
+            try:
+                (self.exchange / "start.sh").write_text(command + "\n")
+                with _as_it_was(sys.stdin):
+                    self._boot("shell", None)
+                    status = self._end_of_shell()
+                if status or "Kernel panic" in self.console():
+                    raise self._died()
+                return
+            except QemuFault as fault:
+                if not left:
+                    raise
+                print(f"saakm: {fault.what}: {fault.why}; booting once more", file=sys.stderr)
+            finally:
+                self.close()
+
+    def _end_of_shell(self) -> int:
+        """QEMU's status. Whoever is at the prompt may take his time."""
+        while not (self.exchange / "prompt").exists():
+            try:
+                return self._started_qemu.wait(1)
+            except subprocess.TimeoutExpired:
+                self._look_whether_it_boots()
+        return self._started_qemu.wait()
 
     def _prepare(self) -> None:
         self.exchange = new_exchange()
