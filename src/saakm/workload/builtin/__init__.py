@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Workloads that need no file, each scaled to the number of CPUs."""
+
+from .bimodal import BIMODAL
+from .forkjoin import FORKJOIN
+from .hackbench import HACKBENCH
+from .herd import HERD
+from .kernelbuild import KERNELBUILD
+from .lockheavy import LOCKHEAVY
+from .schbench import SCHBENCH
+
+ALL = {
+    one.name: one for one in (BIMODAL, FORKJOIN, HACKBENCH, HERD, KERNELBUILD, LOCKHEAVY, SCHBENCH)
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which operations there are, and of what kinds their operands."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import words
+from .program import Operand
+
+
+class OperandKind(NamedTuple):
+    """`objects`: the kinds of object that it may name."""
+
+    what: str
+    read: Callable[[str], Operand]
+    objects: tuple[str, ...] = ()
+    group: bool = False
+    mark: bool = False
+
+
+def _one_of(*allowed: str) -> Callable[[str], Operand]:
+    def read(word: str) -> Operand:
+        if word not in allowed:
+            raise ValueError(f"it is not {' or '.join(allowed)}")
+        return word
+
+    return read
+
+
+def _count(high: int, or_word: str = "") -> Callable[[str], Operand]:
+    def read(word: str) -> Operand:
+        return word if word == or_word else words.number(word, 1, high)
+
+    return read
+
+
+def _name(word: str) -> Operand:
+    return words.name(word)
+
+
+_TIME = OperandKind("TIME", words.time)
+_MUTEX = OperandKind("mutex", words.ref, objects=("mutex",))
+_COND = OperandKind("cond", words.ref, objects=("cond",))
+_BARRIER = OperandKind("barrier", words.ref, objects=("barrier",))
+_QUEUE = OperandKind("semaphore or pipe", words.ref, objects=("semaphore", "pipe"))
+_TIMER = OperandKind("timer", words.ref, objects=("timer",))
+_MANY = OperandKind("N", _count(1_000_000))
+_MARK = OperandKind("MARK", _name, mark=True)
+
+OPERATIONS: dict[str, tuple[OperandKind, ...]] = {
+    "run": (_TIME,),
+    "spin": (_TIME,),
+    "sleep": (_TIME,),
+    "timer": (_TIMER, _TIME, OperandKind("MODE", _one_of("relative", "absolute"))),
+    "lock": (_MUTEX,),
+    "unlock": (_MUTEX,),
+    "wait": (_COND, _MUTEX),
+    "signal": (_COND,),
+    "broadcast": (_COND,),
+    "barrier": (_BARRIER,),
+    "send": (_QUEUE, _MANY, OperandKind("STAMP", _one_of("now", "due"))),
+    "receive": (_QUEUE, _MANY),
+    "suspend": (),
+    "resume": (OperandKind("GROUP", words.ref, group=True),),
+    "yield": (),
+    "fork": (OperandKind("GROUP", _name, group=True), OperandKind("N", _count(100_000))),
+    "join": (OperandKind("N or all", _count(100_000, "all")),),
+    "exit": (),
+    "exec": (),
+    "set_nice": (OperandKind("NICE", lambda word: words.number(word, -20, 19)),),
+    "set_cpus": (OperandKind("CPUS", words.cpus),),
+    "set_policy": (OperandKind("POLICY", words.policy),),
+    "mark_begin": (_MARK, OperandKind("WHEN", _one_of("now", "due", "sent"))),
+    "mark_end": (_MARK,),
+    "iteration": (),
+    "pick": (_MANY,),
+    "loop": (OperandKind("N or forever", _count(10**12, "forever")),),
+    "end": (),
+}
