@@ -29,6 +29,7 @@ from .commands import (
     report,
     run,
     shell,
+    sim,
     test,
     trace,
 )
@@ -49,6 +50,7 @@ app.command(cls=recorded.Command)(new.new)
 app.command(cls=TakesCommand)(run.run)
 app.command(cls=recorded.Command)(dev.dev)
 app.command(cls=TakesCommand)(trace.trace)
+app.command(cls=recorded.Command)(sim.sim)
 app.command(cls=recorded.Command)(check.check)
 app.command(cls=recorded.Command)(attacks.attacks)
 app.command(cls=recorded.Command)(shell.shell)

@@ -130,3 +130,13 @@ def test_pictures(timeline, tmp_path, kind):
     files = draw(timeline, parse_topology("2s1c"), tmp_path, kind, "made up")
     assert {f.stem for f in files} == {"migrations", "residency", "queues", "latency", "share"}
     assert all(f.stat().st_size > 5000 for f in files)
+
+
+def test_states_by_name():
+    """As the simulator writes them; a thread may be called like a state."""
+    line = (
+        "READY-7 [000] 5: saakm_transition: comm=READY pid=7 policy=1 prev=READY next=RUNNING "
+        "cpu=0 handler=none"
+    )
+    (event,) = parse_events([line])
+    assert event.values == ("READY", 7, 1, READY, RUNNING, 0, "none") and event.ns == 5

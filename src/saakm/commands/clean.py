@@ -21,7 +21,7 @@ from ..vm import exchange
 _ENVIRONMENT = re.compile(r"venv-.{12}(\.lock)?")
 _OURS = re.compile(
     rf"{_ENVIRONMENT.pattern}|accel\.json|build|cargo|ccache|debian|debian-.*\.tar|docs|guests|lint"
-    r"|logs|mutate|peers|programs|qemu|series|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
+    r"|logs|mutate|peers|programs|qemu|series|sim|tests|trees|\.(CACHEDIR\.TAG|accel\.json)\..*"
 )
 
 _MOUNTS = Path("/proc/self/mountinfo")

@@ -13,11 +13,11 @@ from rich.console import Console
 
 from ..base.errors import SaakmError
 from ..base.files import make_output
-from ..base.progress import meter
 from ..builder.policies import module_name
 from ..model.schema import plain, read_json
 from ..model.trace_metadata import Recorded, Summary
-from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot, parse_events
+from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot
+from ..trace.recording import draw_pictures, summarise, write_trace
 from ..trace.timeline import Timeline
 from ..view.text import counted
 from ..vm.guest import Guest
@@ -25,7 +25,6 @@ from ..vm.options import VmOptions, with_vm_options
 from .run import boot, check_policy, report_ejections, report_splats, under_policy
 
 _MEMORY = "2G"  # the buffers, and what a base guest has otherwise
-_STEP = 10_000  # events between two words on progress
 
 
 @with_vm_options
@@ -66,12 +65,8 @@ def trace(
             guest.exchange / "trace.dat", recorded, directory / "trace.perfetto-trace"
         )
         topology = guest.machine.topology
-    # Matplotlib takes its time to load: only where it is needed.
-    from ..trace.pictures import PICTURES, draw
-
-    with meter("drawing", PICTURES) as progress:
-        draw(timeline, topology, directory, image, title, progress.advance)
-    summary = _summary(name, timeline, recorded, directory)
+    draw_pictures(timeline, topology, directory, image, title)
+    summary = summarise(name, timeline, recorded, directory)
     (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
     if as_json:
         print(json.dumps({"directory": str(directory), **plain(summary)}, indent=2))
@@ -95,44 +90,11 @@ def _record(
 
 
 def _write_trace(data: Path, recorded: Recorded, target: Path) -> Timeline:
-    from ..trace.perfetto import Writer
-
-    timeline = Timeline(recorded.policy_id, recorded.cpus)
-    writer = Writer(target, recorded.policy_id, recorded.cpus, recorded.release, recorded.tgids)
     report = ["trace-cmd", "report", "-R", "-t", "-i", str(data)]
-    with (
-        meter("writing the trace", recorded.entries) as progress,
-        subprocess.Popen(report, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                         errors="replace") as child,
-    ):  # fmt: skip
+    with subprocess.Popen(report, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          errors="replace") as child:  # fmt: skip
         assert child.stdout
-        for count, event in enumerate(parse_events(child.stdout), 1):
-            timeline.add(event)
-            writer.add(event)
-            if count % _STEP == 0:
-                progress.advance(_STEP)
-    timeline.finish()
-    writer.finish(timeline.end_ns)
-    return timeline
-
-
-def _summary(policy: str, timeline: Timeline, recorded: Recorded, directory: Path) -> Summary:
-    files = sorted(directory.glob("*.*"))
-    return Summary(
-        policy=policy,
-        seconds=(timeline.end_ns - timeline.begin_ns) / 1e9,
-        events=sum(timeline.counts.values()),
-        lost=recorded.lost,
-        threads=len({pid for pid, *_ in timeline.runs}),
-        switches=timeline.switches,
-        kernel_switches=recorded.policy.get("switches"),
-        migrations=sum(timeline.migrations.values()),
-        wakeups=len(timeline.latencies_ns),
-        wakeup_us_p50=timeline.percentile_us(50),
-        wakeup_us_p99=timeline.percentile_us(99),
-        calls=dict(timeline.calls.most_common()),
-        bytes={file.name: file.stat().st_size for file in files if file.name != "summary.json"},
-    )
+        return write_trace(child.stdout, recorded, target)
 
 
 def _tell(summary: Summary, directory: Path, buffer: int) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Scheduler events out of what `trace-cmd report -R` prints, in order of time.
 
-Sched events may also come as tracefs prints them.
+Sched events may also come as tracefs prints them, and states of ours by name: the simulator does both.
 """
 
 import re
@@ -65,7 +65,16 @@ def parse_events(lines: Iterable[str]) -> Iterator[Event]:
             raise ValueError(f"an event of an unknown form: {line.strip()}")
         # Of a clock that it does not know trace-cmd prints nanoseconds.
         ns = int(seconds) * 10**9 + int(fraction.ljust(9, "0")) if fraction else int(seconds)
-        yield Event(ns, int(cpu), int(pid), name, tuple(map(_value, fields.groups())))
+        values = tuple(map(_value, fields.groups()))
+        yield Event(ns, int(cpu), int(pid), name, _NUMBERED.get(name, tuple)(values))
+
+
+def _with_numbered_states(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    states = (STATES.index(state) if state in STATES else state for state in values[3:5])
+    return (*values[:3], *states, *values[5:])
+
+
+_NUMBERED = {"saakm_transition": _with_numbered_states}
 
 
 def _value(text: str) -> int | str:

@@ -8,6 +8,7 @@ from ..base.errors import SaakmError
 from ..base.sizes import megabytes
 
 MAX_CPUS = 64  # CONFIG_NR_CPUS in linux/configs/base.config
+_LIMIT = f"the kernel is configured for {MAX_CPUS}"
 _NAME = re.compile(r"(\d+)s(?:(\d+)l)?(\d+)c(?:(\d+)t)?(?:-(\d+)n)?")
 _GRAMMAR = (
     "a name is SOCKETSs[LLCSl]CORESc[THREADSt][-NODESn]: 1s4c, 2s4c2t, 1s2l4c "
@@ -63,7 +64,8 @@ def flat_topology(cpus: int) -> Topology:
     return Topology(1, 1, cpus, 1, 1, flat=True)
 
 
-def parse_topology(name: str) -> Topology:
+def parse_topology(name: str, most: int = MAX_CPUS, limit: str = _LIMIT) -> Topology:
+    """`most` CPUs, and in words why no more."""
     match = _NAME.fullmatch(name)
     if not match:
         raise SaakmError(
@@ -72,17 +74,17 @@ def parse_topology(name: str) -> Topology:
     sockets, llcs, cores, threads = (int(n or 1) for n in match.groups()[:4])
     nodes = int(match[5]) if match[5] else sockets
     topology = Topology(sockets, llcs, cores, threads, nodes)
-    _check(name, topology)
+    _check(name, topology, most, limit)
     return topology
 
 
-def _check(name: str, t: Topology) -> None:
+def _check(name: str, t: Topology, most: int, limit: str) -> None:
     if t.cpus == 0 or t.nodes == 0:
         why = "every number must be at least 1"
     elif t.threads > 2:
         why = f"x86 has 1 or 2 threads a core, not {t.threads}"
-    elif t.cpus > MAX_CPUS:
-        why = f"it has {t.cpus} CPUs; the kernel is configured for {MAX_CPUS}"
+    elif t.cpus > most:
+        why = f"it has {t.cpus} CPUs; {limit}"
     elif t.nodes % t.sockets:
         why = f"{t.nodes} NUMA nodes do not divide among {t.sockets} sockets"
     elif t.llcs % (t.nodes // t.sockets):

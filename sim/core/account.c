@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a run counts: waits, CPU time, switches, latencies, for each group; and what it costs. */
+#include "load.h"
+#include "machine.h"
+#include "policies.h"
+#include "../engine/result.h"
+
+u64 model_cost_ns[MODEL_NR_COSTS];
+bool account_closed;
+
+static struct sim_result result;
+
+/* ---- hooks of the core ---- */
+
+void model_load_on(struct rq *rq, struct task_struct *p)
+{
+	struct model_thread *t = p->model;
+
+	if (unlikely(t->flags & LOAD_SPINS)) {
+		u64 from = sim_now + rq->charged_ns;
+
+		model_compute(p, t->until_ns > from ? t->until_ns - from : 0);
+	}
+	if (likely(!account_closed))
+		sim_histogram_add(&t->group->waits, sim_now - t->since_ns);
+	t->since_ns = sim_now;
+}
+
+/* sched_yield() is no preemption, although the kernel's nr_involuntary_switches counts it. */
+void model_load_off(struct rq *rq, struct task_struct *p, bool runnable)
+{
+	struct model_thread *t = p->model;
+	struct load_group *group = t->group;
+
+	if (likely(!account_closed)) {
+		group->run_ns += sim_now - t->since_ns;
+		group->switches++;
+		group->preemptions += runnable && !(t->flags & LOAD_YIELDS);
+	}
+	t->flags &= ~LOAD_YIELDS;
+	t->since_ns = sim_now;
+}
+
+void model_load_woken(struct rq *rq, struct task_struct *p)
+{
+	p->model->since_ns = sim_now;
+}
+
+void account_dead(struct model_thread *t)
+{
+	if (!account_closed)
+		t->group->migrations += t->task->se.nr_migrations;
+}
+
+void account_refused(const struct load_group *group, const char *what, long error)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "group '%s': %s was refused: %pe", group->program->name, what,
+		 ERR_PTR(error));
+	sim_warning(text);
+}
+
+/* ---- costs ---- */
+
+void account_read_costs(void)
+{
+	static const char * const names[] = {
+		[MODEL_COST_WAKEUP] = "wakeup", [MODEL_COST_SWITCH] = "switch",
+		[MODEL_COST_TICK] = "tick", [MODEL_COST_YIELD] = "yield",
+		[MODEL_COST_FORK] = "fork", [MODEL_COST_EXIT] = "exit",
+		[MODEL_COST_SETATTR] = "setattr",
+		[MODEL_COST_MIGRATION_SMT] = "migration_smt",
+		[MODEL_COST_MIGRATION_LLC] = "migration_llc",
+		[MODEL_COST_MIGRATION_NODE] = "migration_node",
+		[MODEL_COST_MIGRATION_FAR] = "migration_far",
+	};
+
+	BUILD_BUG_ON(ARRAY_SIZE(names) != MODEL_NR_COSTS);
+	if (sim_options.costs)
+		sim_costs_read(sim_options.costs, names, model_cost_ns, MODEL_NR_COSTS);
+}
+
+/* ---- the end ---- */
+
+/* Who has the CPU has run until now, and those that live have been moved, too. */
+static void count_living(void)
+{
+	const struct task_struct *p;
+
+	list_for_each_entry(p, &model_tasks, tasks) {
+		const struct model_thread *t = p->model;
+
+		if (!t)
+			continue;
+		t->group->migrations += p->se.nr_migrations;
+		if (task_rq(p)->curr == p)
+			t->group->run_ns += sim_now - t->since_ns;
+	}
+}
+
+static u64 idle_time(void)
+{
+	u64 ns = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct rq *rq = cpu_rq(cpu);
+
+		ns += rq->idle_ns;
+		if (rq->curr == rq->idle)
+			ns += sim_now - rq->idle_since_ns;
+	}
+	return ns;
+}
+
+void account_close(void)
+{
+	unsigned int i;
+
+	if (account_closed)
+		return;
+	account_closed = true;
+	if (load_groups)
+		count_living();
+	result.end_ns = sim_now - load_begin_ns;
+	result.events = sim_events;
+	result.switches = model_stats.switches;
+	result.wakeups = model_stats.wakeups;
+	result.ticks = model_stats.ticks;
+	result.forks = model_stats.forks;
+	for (i = 0; i < 4; i++)
+		result.migrations[i] = model_stats.migrations[i];
+	result.idle_ns = idle_time();
+	result.cost_ns = model_stats.cost_ns;
+	result.hash = model_stats.hash;
+	policies_close();
+}
+
+static unsigned int put_marks(const struct load_group *group, struct sim_result_mark *marks)
+{
+	const struct program_mark *mark;
+	unsigned int i, count = 0;
+
+	for (i = 0; i < group->program->nr_marks; i++) {
+		mark = &load_program->group_marks[group->program->first_mark + i];
+		if (!mark->ends)
+			continue;
+		marks[count].name = load_program->marks[mark->name];
+		marks[count++].times = &group->marks[i];
+	}
+	return count;
+}
+
+static void put_group(const struct load_group *group, struct sim_result_group *to)
+{
+	struct sim_result_mark *marks = sim_alloc(group->program->nr_marks * sizeof(*marks));
+	char *policy = sim_alloc(PROGRAM_NAME_SIZE);
+
+	*to = (struct sim_result_group){
+		.name		= group->program->name,
+		.policy		= load_policy_name(group->program->policy, policy),
+		.threads	= group->next_number,
+		.run_ns		= group->run_ns,
+		.switches	= group->switches,
+		.preemptions	= group->preemptions,
+		.migrations	= group->migrations,
+		.iterations	= group->iterations,
+		.waits		= &group->waits,
+		.marks		= marks,
+		.nr_marks	= put_marks(group, marks),
+	};
+}
+
+void account_print(void)
+{
+	struct sim_result_group *groups = NULL;
+	unsigned int i;
+
+	account_close();
+	if (load_groups) {
+		groups = sim_alloc(load_program->nr_groups * sizeof(*groups));
+		for (i = 0; i < load_program->nr_groups; i++)
+			put_group(&load_groups[i], &groups[i]);
+		result.groups = groups;
+		result.nr_groups = load_program->nr_groups;
+	}
+	for (i = 0; i < machine_nr_warnings && i < MACHINE_MAX_WARNINGS; i++)
+		sim_warning(machine_warnings[i]);
+	policies_result(&result);
+	sim_result_print(&result);
+}

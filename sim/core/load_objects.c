@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What threads of a workload wait for. Each object has a queue; who is woken leaves it, and what
+ * it waited for is nobody's until somebody takes it: whoever comes first.
+ *
+ * Between two steps that may wake somebody another CPU's events may come in. So an object is in
+ * order, and the thread's own phase and queue too, before each wakeup.
+ */
+#include "load.h"
+
+struct mutex_object {
+	struct model_thread	*owner;
+	struct list_head	waiters;
+};
+
+struct cond_object {
+	struct list_head	waiters;
+};
+
+struct barrier_object {
+	u32			parties, present;
+	struct list_head	waiters;
+};
+
+struct semaphore_object {
+	u64			value;
+	struct list_head	waiters;
+};
+
+struct pipe_object {
+	u64			*messages;	/* allocated when the first one comes */
+	u32			capacity, count, first;
+	struct list_head	readers, writers;
+};
+
+struct timer_object {
+	u64			due_ns;		/* SIM_NEVER: not used yet */
+};
+
+static struct mutex_object *mutexes;
+static struct cond_object *conds;
+static struct barrier_object *barriers;
+static struct semaphore_object *semaphores;
+static struct pipe_object *pipes;
+static struct timer_object *timers;
+
+static void init_array(const struct program_array *array, u32 i)
+{
+	switch (array->kind) {
+	case PROGRAM_MUTEX:
+		INIT_LIST_HEAD(&mutexes[i].waiters);
+		break;
+	case PROGRAM_COND:
+		INIT_LIST_HEAD(&conds[i].waiters);
+		break;
+	case PROGRAM_BARRIER:
+		barriers[i].parties = array->size;
+		INIT_LIST_HEAD(&barriers[i].waiters);
+		break;
+	case PROGRAM_SEMAPHORE:
+		semaphores[i].value = array->size;
+		INIT_LIST_HEAD(&semaphores[i].waiters);
+		break;
+	case PROGRAM_PIPE:
+		pipes[i].capacity = array->size;
+		INIT_LIST_HEAD(&pipes[i].readers);
+		INIT_LIST_HEAD(&pipes[i].writers);
+		break;
+	case PROGRAM_TIMER:
+		timers[i].due_ns = SIM_NEVER;
+		break;
+	}
+}
+
+void load_objects_init(void)
+{
+	const unsigned int *nr = load_program->nr_objects;
+	unsigned int i, j;
+
+	mutexes = sim_alloc(nr[PROGRAM_MUTEX] * sizeof(*mutexes));
+	conds = sim_alloc(nr[PROGRAM_COND] * sizeof(*conds));
+	barriers = sim_alloc(nr[PROGRAM_BARRIER] * sizeof(*barriers));
+	semaphores = sim_alloc(nr[PROGRAM_SEMAPHORE] * sizeof(*semaphores));
+	pipes = sim_alloc(nr[PROGRAM_PIPE] * sizeof(*pipes));
+	timers = sim_alloc(nr[PROGRAM_TIMER] * sizeof(*timers));
+	for (i = 0; i < load_program->nr_arrays; i++) {
+		const struct program_array *array = &load_program->arrays[i];
+
+		for (j = 0; j < array->count; j++)
+			init_array(array, array->first + j);
+	}
+}
+
+/* ---- which one ---- */
+
+static u64 sum_of_terms(const struct model_thread *t, const struct program_index *index)
+{
+	const u64 bases[] = {
+		[PROGRAM_SELF] = t->number,
+		[PROGRAM_LOOP] = t->depth ? t->words[t->depth - 1] : 0,
+		[PROGRAM_PICK] = t->pick,
+	};
+	u64 sum = index->number;
+	int i;
+
+	for (i = 0; i < PROGRAM_NR_BASES; i++)
+		sum += bases[i] / index->divide[i] * index->times[i];
+	return sum;
+}
+
+static u32 resolve(const struct model_thread *t, u32 ref, bool indexed)
+{
+	const struct program_index *index;
+
+	if (likely(!indexed))
+		return ref;
+	index = &load_program->indexes[ref];
+	return index->first + (u32)(sum_of_terms(t, index) % index->count);
+}
+
+static u32 this_ref(const struct model_thread *t)
+{
+	return resolve(t, t->op->ref, t->op->indexed & PROGRAM_REF_INDEXED);
+}
+
+static bool wake_first(struct list_head *waiters, int flags)
+{
+	struct model_thread *t = list_first_entry_or_null(waiters, struct model_thread, node);
+
+	if (t)
+		load_wake(t, flags);
+	return t;
+}
+
+/* ---- mutexes ---- */
+
+static enum load_next take(struct model_thread *t, struct mutex_object *mutex)
+{
+	if (mutex->owner) {
+		load_prepare(t, &mutex->waiters);
+		return load_block(t);
+	}
+	mutex->owner = t;
+	return load_advance(t);
+}
+
+enum load_next load_lock(struct model_thread *t)
+{
+	struct mutex_object *mutex = &mutexes[this_ref(t)];
+
+	if (mutex->owner == t)
+		load_fault(t, "locks a mutex that it holds");
+	return take(t, mutex);
+}
+
+enum load_next load_unlock(struct model_thread *t)
+{
+	struct mutex_object *mutex = &mutexes[this_ref(t)];
+
+	if (mutex->owner != t)
+		load_fault(t, "unlocks a mutex that it does not hold");
+	mutex->owner = NULL;
+	load_advance(t);
+	wake_first(&mutex->waiters, 0);
+	return LOAD_ON;
+}
+
+/* ---- condition variables ---- */
+
+enum load_next load_wait(struct model_thread *t)
+{
+	struct mutex_object *mutex = &mutexes[resolve(t, t->op->other,
+						      t->op->indexed & PROGRAM_OTHER_INDEXED)];
+
+	if (t->phase != LOAD_BEGINS)
+		return take(t, mutex);
+	if (mutex->owner != t)
+		load_fault(t, "waits with a mutex that it does not hold");
+	/* As pthread_cond_wait(): nobody who has the mutex after us can signal without waking us. */
+	t->phase = LOAD_LOCKS;
+	load_prepare(t, &conds[this_ref(t)].waiters);
+	mutex->owner = NULL;
+	wake_first(&mutex->waiters, 0);
+	return load_block(t);
+}
+
+enum load_next load_signal(struct model_thread *t, bool all)
+{
+	struct list_head *waiters = &conds[this_ref(t)].waiters;
+	LIST_HEAD(woken);
+
+	load_advance(t);
+	if (!all) {
+		wake_first(waiters, 0);
+		return LOAD_ON;
+	}
+	list_splice_init(waiters, &woken);
+	while (wake_first(&woken, 0))
+		;
+	return LOAD_ON;
+}
+
+/* ---- barriers ---- */
+
+enum load_next load_barrier(struct model_thread *t)
+{
+	struct barrier_object *barrier = &barriers[this_ref(t)];
+	LIST_HEAD(woken);
+
+	if (t->phase != LOAD_BEGINS)
+		return load_advance(t);
+	if (++barrier->present < barrier->parties) {
+		t->phase = LOAD_GOES_ON;
+		load_prepare(t, &barrier->waiters);
+		return load_block(t);
+	}
+	barrier->present = 0;
+	list_splice_init(&barrier->waiters, &woken);
+	load_advance(t);
+	while (wake_first(&woken, 0))
+		;
+	return LOAD_ON;
+}
+
+/* ---- semaphores and pipes: N times ---- */
+
+/* Each time is a system call of its own: the thread may have to make way after any. */
+static bool goes_on(const struct model_thread *t)
+{
+	return !test_tsk_need_resched(t->task) && !model_rq()->charged_ns;
+}
+
+static void begin_count(struct model_thread *t)
+{
+	if (t->phase != LOAD_BEGINS)
+		return;
+	t->phase = LOAD_GOES_ON;
+	t->left = (u32)t->op->a;
+	/* A thread that does nothing but send is to be noticed soon enough. */
+	t->at_once += t->left / 1000;
+}
+
+static u64 stamp(const struct model_thread *t)
+{
+	return t->op->how == PROGRAM_DUE && t->due_ns != SIM_NEVER ? t->due_ns : sim_now;
+}
+
+enum load_next load_up(struct model_thread *t)
+{
+	struct semaphore_object *semaphore = &semaphores[this_ref(t)];
+
+	begin_count(t);
+	do {
+		t->left--;
+		semaphore->value++;
+		wake_first(&semaphore->waiters, 0);
+	} while (t->left && goes_on(t));
+	return t->left ? LOAD_ON : load_advance(t);
+}
+
+enum load_next load_down(struct model_thread *t)
+{
+	struct semaphore_object *semaphore = &semaphores[this_ref(t)];
+
+	begin_count(t);
+	for (; t->left; t->left--) {
+		if (!semaphore->value) {
+			load_prepare(t, &semaphore->waiters);
+			return load_block(t);
+		}
+		semaphore->value--;
+	}
+	return load_advance(t);
+}
+
+static void push(struct pipe_object *pipe, u64 message)
+{
+	if (unlikely(!pipe->messages))
+		pipe->messages = sim_alloc(pipe->capacity * sizeof(*pipe->messages));
+	pipe->messages[(pipe->first + pipe->count) % pipe->capacity] = message;
+	pipe->count++;
+}
+
+/* pipe_read() and pipe_write() wake with WF_SYNC: who wakes is about to sleep, often. */
+enum load_next load_write(struct model_thread *t)
+{
+	struct pipe_object *pipe = &pipes[this_ref(t)];
+
+	begin_count(t);
+	do {
+		if (pipe->count == pipe->capacity) {
+			load_prepare(t, &pipe->writers);
+			return load_block(t);
+		}
+		t->left--;
+		push(pipe, stamp(t));
+		wake_first(&pipe->readers, WF_SYNC);
+	} while (t->left && goes_on(t));
+	return t->left ? LOAD_ON : load_advance(t);
+}
+
+enum load_next load_read(struct model_thread *t)
+{
+	struct pipe_object *pipe = &pipes[this_ref(t)];
+
+	begin_count(t);
+	do {
+		if (!pipe->count) {
+			load_prepare(t, &pipe->readers);
+			return load_block(t);
+		}
+		t->left--;
+		t->sent_ns = pipe->messages[pipe->first];
+		pipe->first = pipe->first + 1 == pipe->capacity ? 0 : pipe->first + 1;
+		pipe->count--;
+		wake_first(&pipe->writers, WF_SYNC);
+	} while (t->left && goes_on(t));
+	return t->left ? LOAD_ON : load_advance(t);
+}
+
+/* ---- suspended threads ---- */
+
+enum load_next load_suspend(struct model_thread *t)
+{
+	if (t->phase != LOAD_BEGINS)
+		return load_advance(t);
+	t->phase = LOAD_GOES_ON;
+	load_prepare(t, &t->group->suspended);
+	return load_block(t);
+}
+
+/* Of all operations `suspend` alone has no object, so its threads are in that list. */
+static bool is_suspended(const struct model_thread *t)
+{
+	return t->flags & LOAD_WAITS && t->op->code == OP_SUSPEND;
+}
+
+enum load_next load_resume(struct model_thread *t)
+{
+	struct load_group *group = &load_groups[t->op->ref];
+	const struct program_op *op = t->op;
+	LIST_HEAD(woken);
+	u64 number;
+
+	load_advance(t);
+	if (!op->indexed) {
+		list_splice_init(&group->suspended, &woken);
+		while (wake_first(&woken, 0))
+			;
+		return LOAD_ON;
+	}
+	number = sum_of_terms(t, &load_program->indexes[op->other]);
+	if (number < group->next_number && group->by_number[number] &&
+	    is_suspended(group->by_number[number]))
+		load_wake(group->by_number[number], 0);
+	return LOAD_ON;
+}
+
+/* ---- timers ---- */
+
+enum load_next load_timer(struct model_thread *t, u64 ns)
+{
+	struct timer_object *timer = &timers[this_ref(t)];
+	u8 how;
+
+	if (timer->due_ns == SIM_NEVER)
+		timer->due_ns = t->began_ns;
+	timer->due_ns += ns;
+	t->due_ns = timer->due_ns;
+	how = t->op->how;
+	load_advance(t);
+	if (timer->due_ns > sim_now)
+		return load_sleep_until(t, timer->due_ns);
+	if (how == PROGRAM_RELATIVE)
+		timer->due_ns = sim_now;
+	return LOAD_ON;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Softirqs: kernel/softirq.c. They run at the end of an interrupt. Not modelled: ksoftirqd as a
+ * thread; what is raised outside of interrupts, or again and again, comes in an interrupt of its own,
+ * after this event.
+ */
+#include <linux/interrupt.h>
+
+#include "machine.h"
+#include "model.h"
+
+#define MAX_RESTARTS	10
+
+DEFINE_PER_CPU(unsigned int, model_softirqs);
+static DEFINE_PER_CPU(struct sim_event, again);
+static void (*actions[NR_SOFTIRQS])(void);
+
+void open_softirq(int nr, void (*action)(void))
+{
+	actions[nr] = action;
+}
+
+/* All there is to it is the end of the interrupt. */
+static void interrupt(struct sim_event *event)
+{
+	model_irq_enter();
+	model_irq_exit();
+}
+
+static void come_again(u64 at)
+{
+	struct sim_event *event = raw_cpu_ptr(&again);
+
+	if (sim_event_is_set(event))
+		return;
+	sim_event_init(event, interrupt, sim_context.cpu);
+	sim_event_set(event, at);
+}
+
+void __raise_softirq_irqoff(unsigned int nr)
+{
+	lockdep_assert_irqs_disabled();
+	*raw_cpu_ptr(&model_softirqs) |= 1U << nr;
+}
+
+void raise_softirq_irqoff(unsigned int nr)
+{
+	__raise_softirq_irqoff(nr);
+	if (!in_interrupt())
+		come_again(sim_now);
+}
+
+void raise_softirq(unsigned int nr)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	raise_softirq_irqoff(nr);
+	local_irq_restore(flags);
+}
+
+/* One after the other, with interrupts on. */
+static void serve(unsigned int pending)
+{
+	unsigned int before = sim_context.preempt;
+	int nr;
+
+	local_irq_enable();
+	while (pending) {
+		nr = __builtin_ctz(pending);
+		pending &= pending - 1;
+		actions[nr]();
+		if (WARN(sim_context.preempt != before,
+			 "softirq %d has left the preemption count at %x instead of %x", nr,
+			 sim_context.preempt, before))
+			sim_context.preempt = before;
+	}
+	local_irq_disable();
+}
+
+/*
+ * Called with interrupts off or on, and leaves them off. The kernel stops after 2 ms as well, which is
+ * not reached here: no time passes.
+ */
+void model_do_softirqs(void)
+{
+	unsigned int pending, restarts = 0;
+
+	local_irq_disable();
+	sim_context.preempt += SIM_SOFTIRQ_OFFSET;
+	while ((pending = raw_cpu_read(model_softirqs)) && restarts++ < MAX_RESTARTS) {
+		raw_cpu_write(model_softirqs, 0);
+		serve(pending);
+	}
+	sim_context.preempt -= SIM_SOFTIRQ_OFFSET;
+	/* ksoftirqd would be given the CPU by and by. */
+	if (raw_cpu_read(model_softirqs))
+		come_again(sim_now + TICK_NSEC);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The event queue, ordered by (time, sequence number). What happens within the next 8 ms stands in
+ * a ring of buckets of 128 ns each, as lists, with a bit for each bucket that has something. A bucket
+ * is put in order when its time has come, so that to set an event touches no more than its last
+ * neighbour, however many there are. What is later stands in a heap (far.c) until its time comes near.
+ *
+ * tests/sim/queue_speed.c measures it, and the heap alone. A calendar queue, which has no other part
+ * but must find a width for its buckets, was slower with few events and as fast with many.
+ */
+#include "engine.h"
+#include "far.h"
+
+#define BUCKET_SHIFT	7			/* 128 ns */
+#define NR_BUCKETS	65536
+#define NR_WORDS	(NR_BUCKETS / 64)
+#define NR_SUMMARIES	(NR_WORDS / 64)
+
+#define IN_RING		1U			/* position; in the heap: from 2 */
+
+struct bucket {
+	struct sim_event	*first, *last;
+};
+
+static struct bucket ring[NR_BUCKETS];
+static sim_u64 occupied[NR_WORDS];		/* buckets that have something */
+static sim_u64 summary[NR_SUMMARIES];		/* words of occupied[] that are not 0 */
+static unsigned int nr_in_ring;
+
+/*
+ * Number of the earliest bucket that the ring holds, in time from 0 on: it holds NR_BUCKETS from
+ * there on, and the heap nothing that is in them.
+ */
+static sim_u64 base;
+static sim_u64 in_order = ~0ULL;		/* number of the bucket that is kept in order */
+static sim_u64 next_seq = 1;
+
+void sim_event_init(struct sim_event *event, void (*fn)(struct sim_event *event), int cpu)
+{
+	*event = (struct sim_event){ .fn = fn, .cpu = cpu };
+}
+
+static inline bool later(const struct sim_event *a, const struct sim_event *b)
+{
+	return a->at > b->at || (a->at == b->at && a->seq > b->seq);
+}
+
+/* Behind @prev, or first. */
+static inline void link_behind(struct bucket *bucket, struct sim_event *prev, struct sim_event *event)
+{
+	event->prev = prev;
+	event->next = prev ? prev->next : bucket->first;
+	*(prev ? &prev->next : &bucket->first) = event;
+	*(event->next ? &event->next->prev : &bucket->last) = event;
+}
+
+static inline void ring_insert(struct sim_event *event)
+{
+	sim_u64 number = event->at >> BUCKET_SHIFT;
+	unsigned int i = number % NR_BUCKETS;
+	struct bucket *bucket = &ring[i];
+	struct sim_event *prev = bucket->last;
+
+	while (number == in_order && prev && later(prev, event))
+		prev = prev->prev;
+	link_behind(bucket, prev, event);
+	event->position = IN_RING;
+	occupied[i / 64] |= 1ULL << i % 64;
+	summary[i / 4096] |= 1ULL << i / 64 % 64;
+	nr_in_ring++;
+}
+
+static struct sim_event *merge(struct sim_event *a, struct sim_event *b)
+{
+	struct sim_event *first, **end = &first;
+
+	while (a && b) {
+		struct sim_event **earlier = later(a, b) ? &b : &a;
+
+		*end = *earlier;
+		end = &(*earlier)->next;
+		*earlier = *end;
+	}
+	*end = a ? a : b;
+	return first;
+}
+
+/* Merge sort: runs[n] is in order and has 2^n events, or none. */
+static void sort(struct bucket *bucket)
+{
+	struct sim_event *runs[32] = { NULL }, *event = bucket->first, *next, *prev;
+	unsigned int n;
+
+	for (; event; event = next) {
+		next = event->next;
+		event->next = NULL;
+		for (n = 0; runs[n]; n++) {
+			event = merge(runs[n], event);
+			runs[n] = NULL;
+		}
+		runs[n] = event;
+	}
+	for (n = 0; n < 32; n++)
+		if (runs[n])
+			event = merge(runs[n], event);
+	bucket->first = event;
+	for (prev = NULL; event; event = event->next) {
+		event->prev = prev;
+		prev = event;
+	}
+	bucket->last = prev;
+}
+
+static bool is_sorted(const struct bucket *bucket)
+{
+	const struct sim_event *event = bucket->first;
+
+	while (event->next && !later(event, event->next))
+		event = event->next;
+	return !event->next;
+}
+
+static inline void ring_remove(struct sim_event *event)
+{
+	unsigned int i = (event->at >> BUCKET_SHIFT) % NR_BUCKETS;
+	struct bucket *bucket = &ring[i];
+
+	*(event->prev ? &event->prev->next : &bucket->first) = event->next;
+	*(event->next ? &event->next->prev : &bucket->last) = event->prev;
+	event->next = event->prev = NULL;
+	event->position = 0;
+	nr_in_ring--;
+	if (bucket->first)
+		return;
+	occupied[i / 64] &= ~(1ULL << i % 64);
+	if (!occupied[i / 64])
+		summary[i / 4096] &= ~(1ULL << i / 64 % 64);
+}
+
+/* The first bucket from @from on that has something, or NR_BUCKETS. */
+static unsigned int next_occupied(unsigned int from)
+{
+	sim_u64 word = occupied[from / 64] & ~0ULL << from % 64;
+	unsigned int w = from / 64, s;
+
+	if (word)
+		return w * 64 + __builtin_ctzll(word);
+	if (++w == NR_WORDS)
+		return NR_BUCKETS;
+	word = summary[w / 64] & ~0ULL << w % 64;
+	for (s = w / 64; !word; word = summary[s])
+		if (++s == NR_SUMMARIES)
+			return NR_BUCKETS;
+	w = s * 64 + __builtin_ctzll(word);
+	return w * 64 + __builtin_ctzll(occupied[w]);
+}
+
+static struct sim_event *ring_first(void)
+{
+	unsigned int i = next_occupied(base % NR_BUCKETS);
+	sim_u64 number;
+
+	if (i == NR_BUCKETS)			/* once around */
+		i = next_occupied(0);
+	number = ring[i].first->at >> BUCKET_SHIFT;
+	if (number != in_order && !is_sorted(&ring[i]))
+		sort(&ring[i]);
+	in_order = number;
+	return ring[i].first;
+}
+
+struct sim_event *sim_queue_first(void)
+{
+	return nr_in_ring ? ring_first() : sim_far_first();
+}
+
+/* The ring shall begin at @bucket, before which nothing is: what is near now moves there. */
+static void move_base(sim_u64 bucket)
+{
+	struct sim_event *event;
+
+	base = bucket;
+	while ((event = sim_far_first()) && event->at >> BUCKET_SHIFT < base + NR_BUCKETS) {
+		sim_far_remove(event);
+		ring_insert(event);
+	}
+}
+
+void sim_event_set(struct sim_event *event, sim_u64 at)
+{
+	sim_event_cancel(event);
+	event->at = at < sim_now ? sim_now : at;
+	event->seq = next_seq++;
+	if (event->at >> BUCKET_SHIFT < base + NR_BUCKETS)
+		ring_insert(event);
+	else
+		sim_far_insert(event);
+}
+
+_Bool sim_event_cancel(struct sim_event *event)
+{
+	if (event->position == IN_RING)
+		ring_remove(event);
+	else if (event->position == SIM_DEFERRED)
+		sim_undefer(event);
+	else if (event->position)
+		sim_far_remove(event);
+	else
+		return 0;
+	return 1;
+}
+
+struct sim_event *sim_queue_pop(sim_u64 limit)
+{
+	struct sim_event *event = sim_queue_first();
+
+	if (!event || event->at > limit)
+		return NULL;
+	if (event->at >> BUCKET_SHIFT != base)
+		move_base(event->at >> BUCKET_SHIFT);
+	ring_remove(event);
+	sim_now = event->at;
+	return event;
+}
+
+unsigned int sim_queue_length(void)
+{
+	return nr_in_ring + sim_far_length();
+}

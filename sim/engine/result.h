@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a run prints at its end. The kernel's side fills it in (sim/core/account.c), result.c
+ * makes JSON of it. Plain C types only.
+ */
+#ifndef _SIM_RESULT_H
+#define _SIM_RESULT_H
+
+#include "histogram.h"
+
+struct sim_result_policy {
+	const char	*name;
+	unsigned int	id;
+	unsigned int	threads;
+	const char	*ejected;	/* the kind; NULL: it was not */
+	const char	*reason;
+	sim_u64		at_ns;
+};
+
+struct sim_result_mark {
+	const char			*name;
+	const struct sim_histogram	*times;
+};
+
+struct sim_result_group {
+	const char			*name;
+	const char			*policy;
+	sim_u64				threads;
+	sim_u64				run_ns;
+	sim_u64				switches, preemptions, migrations, iterations;
+	const struct sim_histogram	*waits;
+	const struct sim_result_mark	*marks;
+	unsigned int			nr_marks;
+};
+
+struct sim_result {
+	sim_u64				end_ns;
+	sim_u64				events, switches, wakeups, ticks, forks;
+	sim_u64				migrations[4];	/* smt, llc, node, far */
+	sim_u64				idle_ns, cost_ns;
+	sim_u64				hash;
+	const struct sim_result_policy	*policies;
+	const struct sim_result_group	*groups;
+	unsigned int			nr_policies, nr_groups;
+};
+
+/* To standard output: a line of JSON. */
+void sim_result_print(const struct sim_result *result);
+
+/* A sentence for `warnings` in there; a second time it counts for nothing. */
+void sim_warning(const char *text);
+
+/* ---- costs.c ---- */
+
+/*
+ * Read the table of costs, @path: for each of the @count @names how many ns it takes. What the table
+ * does not name takes none.
+ */
+void sim_costs_read(const char *path, const char * const *names, sim_u64 *ns, unsigned int count);
+
+#endif /* _SIM_RESULT_H */

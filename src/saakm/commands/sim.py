@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm sim: a policy in a simulated machine, without a kernel."""
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from ..base.errors import SaakmError
+from ..base.files import check_output, make_output, write_text
+from ..base.progress import meter
+from ..builder.policies import find_policy
+from ..model.schema import plain
+from ..sim import coverage as covering
+from ..sim import table as results
+from ..sim import traced
+from ..sim.build import build
+from ..sim.costs import MEASURED, text_for
+from ..sim.durations import nanoseconds
+from ..sim.kbuild import Module, read_module
+from ..sim.kinds import Compiler, Kind, Recipe
+from ..sim.machine import USUAL, nr_cpus, parse_machine
+from ..sim.run import Outcome, run
+from ..sim.scenario import Scenario
+from ..view.terminal import label, table
+from ..vm.topology import Topology
+from ..workload.builtin.options import Builtin
+from ..workload.program_text import to_text
+from ..workload.registry import listing, load
+from . import sim_options as options
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is built and run, and how it is called."""
+
+    modules: list[Module]
+    recipe: Recipe
+    scenario: Scenario
+    title: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the results go."""
+
+    as_json: bool
+    trace: Path | None
+    coverage: Path | None
+    out: Path | None
+
+    def prepare(self) -> None:
+        """Refuses what cannot be written, before anybody waits."""
+        for directory in filter(None, (self.coverage, self.out)):
+            make_output(directory)
+        if self.trace and traced.is_file(self.trace):
+            check_output(self.trace)
+        elif self.trace:
+            make_output(self.trace)
+
+
+def sim(
+    policy: options.Policy = "",
+    besides: options.Load = None,
+    topology: options.Topology = USUAL,
+    workload: options.Workload = "hackbench",
+    seed: options.Seed = 1,
+    simulated: options.For = "10s",
+    param: options.Param = None,
+    settings: options.Set = None,
+    costs: options.Costs = None,
+    free: options.Free = False,
+    sanitize: options.Sanitize = False,
+    check: options.Check = False,
+    interleave: options.Interleave = 0,
+    compiler: options.CompilerOption = None,
+    trace: options.Trace = None,
+    coverage: options.Coverage = None,
+    out: options.Out = None,
+    as_json: options.Json = False,
+    list_them: options.List = False,
+) -> None:
+    """Run a policy in a simulated machine: the class and the policy, compiled as they are.
+
+    The model of Linux around them is deterministic: a seed repeats to the event. The status is 1 if
+    the class or a policy misbehaved.
+    """
+    if list_them:
+        _list(as_json)
+        return
+    output = Output(as_json, trace, coverage, out)
+    modules = [read_module(_source(word)) for word in [policy, *(besides or [])]]
+    machine = parse_machine(topology)
+    recipe = _recipe(machine, sanitize, coverage, compiler)
+    table_of_costs = _costs(free, costs, modules[0])
+    scenario = Scenario(
+        topology=machine,
+        program=_program(workload, machine),
+        seed=seed,
+        end_ns=nanoseconds(simulated, "--for"),
+        costs=table_of_costs,
+        interleave=interleave,
+        check=check,
+        params=tuple(_param(text, modules) for text in param or []),
+        settings=tuple(_pair(text, "--set", "on_violation=warn") for text in settings or []),
+    )
+    output.prepare()
+    title = f"{modules[0].name} on {topology}: {workload}, seed {seed}"
+    raise typer.Exit(_conduct(Course(modules, recipe, scenario, title), output))
+
+
+def _conduct(course: Course, output: Output) -> int:
+    program = build(course.modules, course.recipe)
+    with tempfile.TemporaryDirectory(prefix="saakm-sim-") as scratch:
+        events = Path(scratch) / "events" if output.trace else None
+        environment = covering.environment(output.coverage) if output.coverage else None
+        outcome = _run(program, course.scenario, events, environment)
+        if events and output.trace:
+            found, machine = outcome.simulation, course.scenario.topology
+            traced.write(events, found, machine, output.trace, course.title)
+    covered = covering.report(program, output.coverage, course.modules) if output.coverage else None
+    document = _document(course, outcome, covered)
+    if output.out:
+        _keep(output.out, course.scenario, outcome, document)
+    if output.as_json:
+        print(json.dumps(document, indent=2))
+    else:
+        results.show(outcome, course.title, Console())
+        if covered is not None:
+            covering.show(covered, Console())
+        _tell_files(output)
+    return _verdict(outcome)
+
+
+def _run(
+    program: Path, scenario: Scenario, events: Path | None, environment: dict[str, str] | None
+) -> Outcome:
+    with meter("simulating (%)", total_comes=True) as progress:
+
+        def on_progress(ns: int, happened: int) -> None:
+            progress.describe(f"{happened:,} events")
+            progress.reach(min(100 * ns / scenario.end_ns, 100), 100)
+
+        return run(program, scenario, events, on_progress, environment)
+
+
+# --- what is asked for ---
+
+
+def _source(policy: str) -> Path:
+    if not policy:
+        raise SaakmError(
+            "no policy is named", "saakm sim POLICY, or saakm sim --list", "saakm sim rr"
+        )
+    source = find_policy(policy)
+    if not source:
+        raise SaakmError(
+            f"'{policy}' cannot be simulated",
+            "it is the kernel's own scheduler, of which the simulator has no model",
+            "name a policy: saakm sim rr; for EEVDF: saakm run none, in a guest",
+        )
+    return source
+
+
+def _recipe(
+    machine: Topology, sanitize: bool, coverage: Path | None, compiler: Compiler | None
+) -> Recipe:
+    if sanitize and coverage:
+        raise SaakmError(
+            "--sanitize and --coverage exclude each other",
+            "each compiles in its own way",
+            "one after the other",
+        )
+    kind = Kind.SANITIZE if sanitize else Kind.COVERAGE if coverage else Kind.PLAIN
+    usual = Compiler.CLANG if coverage else Compiler.GCC
+    return Recipe(kind, compiler or usual, nr_cpus(machine))
+
+
+def _costs(free: bool, file: Path | None, policy: Module) -> str | None:
+    if free and file:
+        raise SaakmError(
+            "--free and --costs exclude each other",
+            "one says that nothing costs anything",
+            "leave out one of them",
+        )
+    return None if free else text_for(file or MEASURED, policy.name)
+
+
+def _program(workload: str, machine: Topology) -> str:
+    return to_text(load(workload, machine.cpus))
+
+
+def _param(text: str, modules: list[Module]) -> str:
+    """Without a module's name before it, it is of the policy that the run is for."""
+    name, _, _ = _pair(text, "--param", "slice_us=2000").partition("=")
+    module, dot, _ = name.partition(".")
+    if not dot:
+        return f"{modules[0].modname}.{text}"
+    if module not in (known := [m.modname for m in modules]):
+        raise SaakmError(
+            f"--param {text} is of no module that is loaded",
+            f"'{module}' is none of {', '.join(known)}",
+            f"add --load {module}, or name one of these",
+        )
+    return text
+
+
+def _pair(text: str, option: str, example: str) -> str:
+    name, equals, _ = text.partition("=")
+    if not name or not equals:
+        raise SaakmError(
+            f"{option} {text} sets nothing",
+            "it is not NAME=VALUE",
+            f"for example {option} {example}",
+        )
+    return text
+
+
+# --- what came of it ---
+
+
+def _document(
+    course: Course, outcome: Outcome, covered: list[covering.Covered] | None
+) -> dict[str, Any]:
+    found: dict[str, Any] = plain(outcome.simulation)
+    found |= {
+        "misbehaved": outcome.misbehaved,
+        "cpu_seconds": round(outcome.cpu_seconds, 6),
+        "events_per_second": outcome.events_per_second,
+        "command": list(outcome.command),
+    }
+    if covered is not None:
+        found["coverage"] = [one.as_json for one in covered]
+    return found
+
+
+def _keep(directory: Path, scenario: Scenario, outcome: Outcome, document: dict[str, Any]) -> None:
+    write_text(directory / "result.json", json.dumps(document, indent=2) + "\n")
+    write_text(directory / "kernel.log", outcome.log)
+    write_text(directory / "workload.program", scenario.program)
+    if scenario.costs is not None:
+        write_text(directory / "costs.txt", scenario.costs)
+
+
+def _tell_files(output: Output) -> None:
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    if output.trace:
+        file = output.trace if traced.is_file(output.trace) else output.trace / traced.TRACE
+        console.print(f"{file}: open it in https://ui.perfetto.dev (nothing is sent)")
+    if output.coverage:
+        console.print(f"{output.coverage / covering.PAGE}: line by line")
+
+
+def _verdict(outcome: Outcome) -> int:
+    """What the kernel said, if something went wrong."""
+    found = outcome.simulation
+    if not outcome.misbehaved and not found.warnings:
+        return 0
+    print(outcome.log, end="", file=sys.stderr)
+    for warning in found.warnings:
+        print(f"saakm: the simulated kernel complained: {warning}", file=sys.stderr)
+    for policy in found.ejected:
+        assert policy.ejected
+        print(
+            f"saakm: policy '{policy.name}' was ejected at {policy.ejected.at_ns / 1e9:.6f} s: "
+            f"{policy.ejected.kind}: {policy.ejected.reason}\n"
+            f"  next: docs/reference/safety.md on '{policy.ejected.kind}'",
+            file=sys.stderr,
+        )
+    return int(outcome.misbehaved)
+
+
+def _list(as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([_listed(one) for one in listing()], indent=2))
+        return
+    shown = table("", label("workload"), "what it does", "options, and values for 4 CPUs", "source")
+    for one in listing():
+        values = [f"{o.name}={o.shown(o.default_for(4))}: {o.what}" for o in one.options]
+        shown.add_row(one.name, one.what, "\n".join(values), one.source)
+        shown.add_section()
+    Console().print(shown)
+
+
+def _listed(one: Builtin) -> dict[str, Any]:
+    options_of = [
+        {"name": option.name, "what": option.what, "default": option.shown(option.default_for(4))}
+        for option in one.options
+    ]
+    return {"name": one.name, "what": one.what, "source": one.source, "options": options_of}

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The options of saakm sim."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..model.experiment import SEED
+from ..sim.kinds import Compiler
+from ..sim.machine import NR_CPUS
+
+Policy = Annotated[str, typer.Argument(help="A policy's name or directory.", show_default=False)]
+Load = Annotated[
+    list[str] | None,
+    typer.Option("--load", help="A policy to load besides; may be repeated."),
+]
+Topology = Annotated[
+    str,
+    typer.Option(
+        "--topology",
+        help=f"Machine, as 1s4c or 8s64c2t (1,024 CPUs); at most {NR_CPUS[-1]:,} CPUs.",
+    ),
+]
+Workload = Annotated[
+    str,
+    typer.Option(
+        "--workload",
+        help="NAME[:KEY=VALUE,...] of --list, or a file: a program's text, or rt-app's JSON.",
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=SEED.ge, max=SEED.le, help="The same seed repeats every event."),
+]
+For = Annotated[
+    str, typer.Option("--for", help="Simulated time at most, as 500ms; a workload may end before.")
+]
+List = Annotated[bool, typer.Option("--list", help="Show the workloads.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+Sanitize = Annotated[
+    bool,
+    typer.Option("--sanitize", help="With AddressSanitizer and UndefinedBehaviorSanitizer."),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Check invariants of the class after each event.")
+]
+CompilerOption = Annotated[
+    Compiler | None, typer.Option("--compiler", help="Compile with it.", show_default="gcc")
+]
+Interleave = Annotated[
+    int,
+    typer.Option(
+        "--interleave", min=0, max=10**6,
+        help="Of the operations on locks 1 in N lets other CPUs run first: hunts races.",
+    ),
+]  # fmt: skip
+Free = Annotated[
+    bool, typer.Option("--free", help="Scheduling takes no simulated time, whatever it does.")
+]
+Costs = Annotated[
+    Path | None,
+    typer.Option(
+        "--costs",
+        help="What operations cost, as benchmarks/sim-costs/measured.json has it.",
+        show_default="that file",
+    ),
+]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        help="Of a module, as slice_us=2000, or rr.slice_us=2000 of another one; may be repeated.",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A file of /sys/kernel/saakm, as on_violation=warn; may be repeated."
+    ),
+]
+Trace = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        help="Write a Perfetto trace: a file NAME.perfetto-trace, or a directory, for pictures, too.",
+    ),
+]
+Coverage = Annotated[
+    Path | None,
+    typer.Option(
+        "--coverage", help="Count which lines and branches run; HTML goes to this directory."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Keep the result, the kernel's messages and the inputs there."),
+]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds a simulator: the class, the model of Linux's core around it, and some policies, as a program."""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache as remembered
+from pathlib import Path
+
+from ..base import cache, paths
+from ..base.errors import SaakmError
+from ..base.files import hash_files, hash_named, replacing
+from ..builder.policies import source_files
+from . import complaints, kinds
+from .compile import CACHE, CompileError, Unit, compile_all, headers_of, remove_unused, run_tool
+from .kbuild import Module
+from .kinds import Recipe
+
+
+def build(modules: Sequence[Module], recipe: Recipe) -> Path:
+    """The program, in which the first module is the policy that the run is for."""
+    _refuse_same_names(modules)
+    fixed, own = _fixed_units(recipe), [_policy_units(module, recipe) for module in modules]
+    units = [*fixed, *(unit for group in own for unit in group)]
+    digest = hashlib.sha256("\0".join(str(unit.object) for unit in units).encode())
+    digest.update("\0".join([*recipe.linking, *(module.name for module in modules)]).encode())
+    digest.update(kinds.ORDER.read_bytes())
+    name = "-".join(["sim", *(module.name for module in modules)])[:80]
+    program = CACHE / "programs" / f"{name}-{digest.hexdigest()[:24]}"
+    if program.exists():
+        program.touch()
+        return program
+    try:
+        objects = compile_all(units)
+    except CompileError as error:
+        raise complaints.of_compiler(error) from error
+    remove_unused()
+    _link(
+        program,
+        [objects[unit] for unit in fixed],
+        [(module, [objects[unit] for unit in group]) for module, group in zip(modules, own)],
+        recipe,
+    )
+    return program
+
+
+def _refuse_same_names(modules: Sequence[Module]) -> None:
+    seen: dict[str, Module] = {}
+    for module in modules:
+        if module.modname in seen:
+            raise SaakmError(
+                f"two modules are called '{module.modname}'",
+                f"{seen[module.modname].directory} and {module.directory}: a kernel loads one of a name",
+                "leave out one of them",
+            )
+        seen[module.modname] = module
+
+
+# --- what is compiled ---
+
+
+def _fixed_units(recipe: Recipe) -> list[Unit]:
+    """What is the same for all policies."""
+    engine, core = sorted(kinds.ENGINE.glob("*.c")), sorted(kinds.CORE.glob("*.c"))
+    if not engine or not core:
+        raise SaakmError(
+            "there is no simulator to build",
+            f"{kinds.SOURCES} has no engine/*.c and core/*.c",
+            "check out sim/",
+        )
+    program, host = recipe.compiler.program, _host_inputs()
+    flags = (*recipe.common, *_short_paths())
+    found = [Unit(file, program, flags, host) for file in engine]
+    inside = (*_kernel_flags(recipe), f"-I{kinds.CORE}", f"-I{kinds.ENGINE}", f"-I{kinds.CLASS}")
+    files = [*core, kinds.CLASS / "build.c"]
+    return found + [Unit(file, program, inside, _kernel_inputs()) for file in files]
+
+
+def _policy_units(module: Module, recipe: Recipe) -> list[Unit]:
+    name = module.modname
+    flags = [*_kernel_flags(recipe, of_policy=True), "-DMODULE", f'-DKBUILD_MODNAME="{name}"']
+    flags += [f"-D__KBUILD_MODNAME=kmod_{name}", f'-DKBUILD_BASENAME="{name}"']
+    # The kernel's build copies shared headers into lib/ beside the policy.
+    for place in (module.directory, module.directory.parent, paths.POLICIES):
+        flags += ["-iquote", str(place)]
+    flags += module.flags
+    inputs = hash_named(source_files(module.directory), _kernel_inputs())
+    program = recipe.compiler.program
+    return [Unit(file, program, tuple(flags), inputs, of_policy=True) for file in module.sources]
+
+
+def _kernel_flags(recipe: Recipe, of_policy: bool = False) -> tuple[str, ...]:
+    side = kinds.kernel_side(recipe, headers_of(recipe.compiler.program), of_policy)
+    return (*recipe.common, *_short_paths(), *side)
+
+
+def _short_paths() -> list[str]:
+    """__FILE__ in warnings is the same wherever the checkout is."""
+    return [f"-fmacro-prefix-map={paths.REPO}/="]
+
+
+@remembered
+def _host_inputs() -> str:
+    return hash_files(kinds.ENGINE.glob("*.h"), kinds.SOURCES)
+
+
+@remembered
+def _kernel_inputs() -> str:
+    files = [file for file in kinds.SOURCES.rglob("*.h")]
+    files += [*(paths.LINUX / "include").rglob("*.h"), *kinds.CLASS.glob("*.[ch]")]
+    return hash_files(files, paths.REPO)
+
+
+# --- what is linked ---
+
+
+def _link(
+    program: Path, fixed: list[Path], own: list[tuple[Module, list[Path]]], recipe: Recipe
+) -> None:
+    cache.make(program.parent)
+    joined: list[Path] = []
+    try:
+        for module, objects in own:
+            joined.append(_join(program, module, objects))
+        # In the order in which they are loaded.
+        files = [str(file) for file in [*fixed, *joined]]
+        with replacing(program) as scratch:
+            command = [recipe.compiler.program, *files, *recipe.linking, "-o", str(scratch)]
+            _run(command, [module for module, _ in own])
+    finally:
+        for file in joined:
+            file.unlink(missing_ok=True)
+
+
+def _join(program: Path, module: Module, objects: list[Path]) -> Path:
+    """The module's objects as one, whose names are its own: other modules may have the same."""
+    joined = program.with_name(f".{program.name}-{module.name}.o")
+    _run(["ld", "-r", "-o", str(joined), *map(str, objects)], [module])
+    _run(["objcopy", "--wildcard", "--localize-symbol=*", str(joined)], [module])
+    return joined
+
+
+def _run(command: list[str], modules: list[Module]) -> None:
+    done = run_tool(command)
+    if done.returncode:
+        raise complaints.of_linker(done.stderr, modules)

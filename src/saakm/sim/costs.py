@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What operations cost in a simulation, which by themselves take no simulated time.
+
+benchmarks/sim-costs/measured.json comes of what saakm cost has measured in guests:
+
+    PYTHONPATH=src python -m saakm.sim.costs benchmarks/sim-costs/measured.json
+
+Of fifo's round trip through a pipe a profile is kept (saakm cost --where), which has the kernel's
+functions: two wakeups are try_to_wake_up() and all that it calls, two switches __schedule(). Where
+another policy's round trip differs, both parts do in proportion. A yield is sched_yield() less its
+switch; joining or leaving is half of `setattr`; a fork is `fork` less two wakeups and two switches,
+and includes the exit. System calls, copying, user space are not the scheduler's, and a workload says
+itself how long a thread runs.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from ..base import paths
+from ..base.errors import SaakmError
+from ..base.files import write_text
+from ..model.cost_rows import FunctionRow, Row
+from ..model.schema import fit, parse_json, plain, read_json
+from ..model.sim_costs import CostFile, Migration, Operations
+
+_RESULTS = paths.REPO / "benchmarks" / "results"
+MEASURED = paths.REPO / "benchmarks" / "sim-costs" / "measured.json"
+_COMMAND = "PYTHONPATH=src python -m saakm.sim.costs benchmarks/sim-costs/measured.json"
+_WHAT = "a table of costs"
+_HINT = f"{MEASURED} is one; or lines NAME INSTRUCTIONS, as wakeup 500, and rate 1000"
+_BASE = "fifo"
+_NOT_POLICIES = ("eevdf", "sched_fifo")
+# As the counted time of guests has it: 1,000 million instructions a second.
+_RATE = 1000
+# A thread that was moved reads a first-level cache anew, line by line.
+_LINES = 32 * 1024 // 64
+_NS_LLC, _NS_MEMORY = 10.27, 122.0
+_FAR_TO_NEAR = 2.1  # 21 to 10, as the distances between nodes in vm/topology.py
+_SOURCE = (
+    f"{_LINES} lines (32 KiB of first-level data cache), fetched one by one: of the same core, none; "
+    f"from the shared last-level cache in {_NS_LLC} ns each, from memory of the node in {_NS_MEMORY:g} ns "
+    "(AMD EPYC 7742: AnandTech, 'AMD Rome Second Generation EPYC Review', 2019, memory "
+    f"subsystem: latency), from another node {_FAR_TO_NEAR} times as long (its distance, 21 to 10). "
+    "A thread with a larger working set loses more: Linux takes 500,000 ns for the time that one "
+    "stays cache-hot (sysctl_sched_migration_cost in kernel/sched/fair.c)"
+)
+
+
+def text_for(file: Path, policy: str) -> str:
+    """What the program reads: a JSON file's costs of this policy, or the lines as they are."""
+    if file.suffix != ".json":
+        return _plain_text(file)
+    costs = read_json(file, CostFile, _WHAT, _HINT)
+    rows = dict(costs.of(policy).named)
+    for level in ("smt", "llc", "node", "far"):
+        rows[f"migration_{level}"] = getattr(costs.migration, level)
+    return _lines({**rows, "rate": costs.rate})
+
+
+def _lines(rows: dict[str, int]) -> str:
+    return "".join(f"{name} {value}\n" for name, value in rows.items())
+
+
+def _plain_text(file: Path) -> str:
+    """Of lines the program itself knows which are right, and where one is not."""
+    try:
+        return file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SaakmError(f"{file} is not {_WHAT}", str(error), _HINT) from error
+
+
+# --- how the table is made ---
+
+
+def derive() -> CostFile:
+    rows = fit(parse_json((_RESULTS / "operations.json").read_text()), list[Row])
+    functions = fit(parse_json((_RESULTS / "where.json").read_text()), list[FunctionRow])
+    measured: dict[str, dict[str, float]] = {}
+    for row in rows:
+        measured.setdefault(row.scheduler, {})[row.operation] = row.instructions
+    parts = {
+        row.function: row.with_callees / 2
+        for row in functions
+        if (row.scheduler, row.operation) == (_BASE, "pipe")
+    }
+    base = parts["try_to_wake_up"], parts["__schedule"], measured[_BASE]["pipe"]
+    return CostFile(
+        command=_COMMAND,
+        measured="benchmarks/results/operations.json (saakm cost) and benchmarks/results/where.json "
+        f"(saakm cost --where --op pipe --schedulers {_BASE})",
+        rate=_RATE,
+        migration=_migration(),
+        policies={
+            name: _operations(found, *base)
+            for name, found in measured.items()
+            if name not in _NOT_POLICIES and not name.startswith("scx_")
+        },
+        others=_BASE,
+    )
+
+
+def _operations(
+    found: dict[str, float], wakeup: float, switch: float, base_pipe: float
+) -> Operations:
+    both = wakeup + switch
+    scale = (both + (found["pipe"] - base_pipe) / 2) / both
+    wakeup, switch = wakeup * scale, switch * scale
+    return Operations(
+        wakeup=round(wakeup),
+        switch=round(switch),
+        tick=round(found["tick"]),
+        yield_=max(round(found["yield"] - switch), 0),
+        fork=max(round(found["fork"] - 2 * (wakeup + switch)), 0),
+        setattr=round(found["setattr"] / 2),
+    )
+
+
+def _migration() -> Migration:
+    memory = _LINES * _NS_MEMORY * _RATE / 1000
+    return Migration(
+        smt=0,
+        llc=round(_LINES * _NS_LLC * _RATE / 1000),
+        node=round(memory),
+        far=round(memory * _FAR_TO_NEAR),
+        source=_SOURCE,
+    )
+
+
+def written() -> str:
+    return json.dumps(plain(derive()), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    write_text(Path(sys.argv[1]), written())

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A module that tests what the simulator has around the scheduler: locks, waiting, workers, timers, RCU,
+ * interrupts, files. Threads of it run among those of the workload. What is wrong is a WARN.
+ */
+#include <linux/completion.h>
+#include <linux/debugfs.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/percpu-rwsem.h>
+#include <linux/rwsem.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/srcu.h>
+#include <linux/uaccess.h>
+#include <linux/wait_bit.h>
+#include <linux/workqueue.h>
+
+#define ROUNDS		30
+#define NR_THREADS	6
+
+static unsigned int cycles = 1;
+module_param(cycles, uint, 0444);
+static char *word = "none";
+module_param(word, charp, 0444);
+static int numbers[4];
+static unsigned int nr_numbers;
+module_param_array(numbers, int, &nr_numbers, 0444);
+
+static struct task_struct *threads[NR_THREADS];
+static atomic_t finished;
+
+/* ---- a mutex, a spinlock, rwsems: what they protect is two numbers that are the same ---- */
+
+static DEFINE_MUTEX(mutex);
+static DEFINE_RAW_SPINLOCK(spinlock);
+static DECLARE_RWSEM(rwsem);
+DEFINE_STATIC_PERCPU_RWSEM(percpu_rwsem);
+static unsigned int pairs[4][2];
+
+static void change(unsigned int *pair, bool sleeps)
+{
+	WARN(pair[0] != pair[1], "somebody else is here");
+	pair[0]++;
+	if (sleeps)
+		usleep_range(1, 20);
+	else
+		udelay(1);
+	pair[1]++;
+}
+
+static void test_locks(void)
+{
+	unsigned long flags;
+
+	mutex_lock(&mutex);
+	change(pairs[0], true);
+	mutex_unlock(&mutex);
+	raw_spin_lock_irqsave(&spinlock, flags);
+	change(pairs[1], false);
+	raw_spin_unlock_irqrestore(&spinlock, flags);
+	down_write(&rwsem);
+	change(pairs[2], true);
+	up_write(&rwsem);
+	down_read(&rwsem);
+	WARN_ON(pairs[2][0] != pairs[2][1]);
+	usleep_range(1, 5);
+	WARN_ON(pairs[2][0] != pairs[2][1]);
+	up_read(&rwsem);
+	percpu_down_write(&percpu_rwsem);
+	change(pairs[3], true);
+	percpu_up_write(&percpu_rwsem);
+	scoped_guard(percpu_read, &percpu_rwsem)
+		WARN_ON(pairs[3][0] != pairs[3][1]);
+}
+
+/* ---- works: of those that are cancelled none runs, and of the others each ---- */
+
+struct job {
+	struct work_struct	work;
+	struct delayed_work	delayed;
+	unsigned int		runs, delayed_runs;
+	bool			running;
+	unsigned long		expected;	/* jiffies */
+};
+
+static void job_runs(struct work_struct *work)
+{
+	struct job *job = container_of(work, struct job, work);
+
+	WARN(job->running, "a work runs twice at a time");
+	job->running = true;
+	might_sleep();
+	usleep_range(1, 50);
+	job->runs++;
+	job->running = false;
+}
+
+static void delayed_job_runs(struct work_struct *work)
+{
+	struct job *job = container_of(to_delayed_work(work), struct job, delayed);
+
+	WARN(time_before(jiffies, job->expected), "too early");
+	job->delayed_runs++;
+}
+
+static void test_works(void)
+{
+	struct job *job = kzalloc(sizeof(*job), GFP_KERNEL | __GFP_NOFAIL);
+	bool cancelled;
+
+	INIT_WORK(&job->work, job_runs);
+	INIT_DELAYED_WORK(&job->delayed, delayed_job_runs);
+	WARN_ON(!queue_work(system_unbound_wq, &job->work));
+	flush_work(&job->work);
+	WARN_ON(job->runs != 1 || work_pending(&job->work));
+	queue_work(system_wq, &job->work);
+	cancelled = cancel_work_sync(&job->work);
+	WARN_ON(job->runs != 2 - cancelled || job->running);
+	job->expected = jiffies + 2;
+	WARN_ON(!queue_delayed_work(system_unbound_wq, &job->delayed, 2));
+	WARN_ON(queue_delayed_work(system_unbound_wq, &job->delayed, 2));
+	WARN_ON(!delayed_work_pending(&job->delayed));
+	msleep(40);
+	WARN_ON(job->delayed_runs != 1);
+	job->expected = jiffies + 1000;
+	queue_delayed_work(system_unbound_wq, &job->delayed, 1000);
+	job->expected = jiffies + 1;
+	WARN_ON(!mod_delayed_work(system_unbound_wq, &job->delayed, 1));
+	msleep(40);
+	WARN_ON(job->delayed_runs != 2);
+	job->expected = jiffies + 1000;
+	queue_delayed_work(system_unbound_wq, &job->delayed, 1000);
+	WARN_ON(!cancel_delayed_work_sync(&job->delayed));
+	WARN_ON(cancel_delayed_work_sync(&job->delayed) || job->delayed_runs != 2);
+	kfree(job);
+}
+
+/* ---- RCU: what a reader sees is not freed ---- */
+
+struct thing {
+	struct rcu_head	rcu;
+	unsigned int	value;
+};
+
+static struct thing __rcu *things[2];
+DEFINE_STATIC_SRCU(srcu);
+static atomic_t freed;
+
+static void free_thing(struct rcu_head *head)
+{
+	struct thing *thing = container_of(head, struct thing, rcu);
+
+	thing->value = ~0U;
+	atomic_inc(&freed);
+	kfree(thing);
+}
+
+static struct thing *exchange(int i, unsigned int value)
+{
+	struct thing *new = kmalloc(sizeof(*new), GFP_KERNEL | __GFP_NOFAIL), *old;
+
+	new->value = value;
+	mutex_lock(&mutex);
+	old = rcu_replace_pointer(things[i], new, mutex_is_locked(&mutex));
+	mutex_unlock(&mutex);
+	return old;
+}
+
+static void read_things(void)
+{
+	struct thing *thing;
+	unsigned int value;
+	int index;
+
+	rcu_read_lock();
+	thing = rcu_dereference(things[0]);
+	if (thing) {
+		value = thing->value;
+		udelay(20);
+		WARN(thing->value != value || value > 100, "it was freed: %x", thing->value);
+	}
+	rcu_read_unlock();
+	index = srcu_read_lock(&srcu);
+	thing = READ_ONCE(things[1]);
+	if (thing) {
+		value = thing->value;
+		usleep_range(10, 100);
+		WARN(thing->value != value || value > 100, "it was freed: %x", thing->value);
+	}
+	srcu_read_unlock(&srcu, index);
+}
+
+static void test_rcu(unsigned int round)
+{
+	struct thing *old = exchange(0, round);
+
+	if (old && round % 3 == 0)
+		kfree_rcu(old, rcu);
+	else if (old && round % 3 == 1)
+		call_rcu(&old->rcu, free_thing);
+	else if (old) {
+		synchronize_rcu();
+		old->value = ~0U;
+		kfree(old);
+	}
+	read_things();
+	old = exchange(1, round);
+	synchronize_srcu(&srcu);
+	if (old) {
+		old->value = ~0U;
+		kfree(old);
+	}
+}
+
+/* ---- timers and interrupts ---- */
+
+struct clockwork {
+	struct hrtimer		timer;
+	struct irq_work		work;
+	struct completion	done;
+	unsigned int		ticks, works;
+	ktime_t			expected;
+};
+
+static void in_irq_work(struct irq_work *work)
+{
+	struct clockwork *clockwork = container_of(work, struct clockwork, work);
+
+	WARN_ON(!in_hardirq() || !irqs_disabled());
+	clockwork->works++;
+	complete(&clockwork->done);
+}
+
+static enum hrtimer_restart ticks(struct hrtimer *timer)
+{
+	struct clockwork *clockwork = container_of(timer, struct clockwork, timer);
+
+	WARN_ON(!in_hardirq() || !irqs_disabled() || ktime_get() < clockwork->expected);
+	if (++clockwork->ticks == 3) {
+		irq_work_queue_on(&clockwork->work, nr_cpu_ids - 1);
+		return HRTIMER_NORESTART;
+	}
+	WARN_ON(!hrtimer_forward_now(timer, us_to_ktime(100)));
+	clockwork->expected = timer->expires;
+	return HRTIMER_RESTART;
+}
+
+static void test_timers(void)
+{
+	struct clockwork *clockwork = kzalloc(sizeof(*clockwork), GFP_KERNEL | __GFP_NOFAIL);
+	ktime_t before = ktime_get();
+
+	init_completion(&clockwork->done);
+	init_irq_work(&clockwork->work, in_irq_work);
+	hrtimer_setup(&clockwork->timer, ticks, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
+	clockwork->expected = before + 50000;
+	hrtimer_start(&clockwork->timer, us_to_ktime(50), HRTIMER_MODE_REL_PINNED);
+	wait_for_completion(&clockwork->done);
+	WARN_ON(clockwork->ticks != 3 || clockwork->works != 1);
+	WARN_ON(ktime_get() - before < 250000);
+	hrtimer_start(&clockwork->timer, ms_to_ktime(1000), HRTIMER_MODE_REL);
+	WARN_ON(!hrtimer_active(&clockwork->timer));
+	WARN_ON(hrtimer_cancel(&clockwork->timer) != 1 || clockwork->ticks != 3);
+	preempt_disable();
+	WARN_ON(!irq_work_queue(&clockwork->work));
+	preempt_enable();
+	wait_for_completion(&clockwork->done);
+	irq_work_sync(&clockwork->work);
+	WARN_ON(clockwork->works != 2);
+	WARN_ON(wait_for_completion_timeout(&clockwork->done, 3));
+	kfree(clockwork);
+}
+
+/* ---- waiting for a variable, and threads ---- */
+
+static int answers(void *data)
+{
+	atomic_t *variable = data;
+
+	usleep_range(1, 100);
+	if (atomic_dec_and_test(variable))
+		wake_up_var(variable);
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+	}
+	return 42;
+}
+
+static void test_variables(void)
+{
+	atomic_t variable = ATOMIC_INIT(2);
+	struct task_struct *helpers[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		helpers[i] = kthread_run(answers, &variable, "helper/%d", i);
+		if (WARN_ON(IS_ERR(helpers[i])))
+			return;
+	}
+	wait_var_event(&variable, !atomic_read(&variable));
+	for (i = 0; i < 2; i++)
+		WARN_ON(kthread_stop(helpers[i]) != 42);
+}
+
+/* ---- per-CPU data ---- */
+
+static DEFINE_PER_CPU(unsigned int, counter) = 5;
+
+static void test_percpu(void)
+{
+	unsigned int __percpu *mine = alloc_percpu(unsigned int);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(mine, cpu) = cpu;
+	for_each_possible_cpu(cpu)
+		WARN_ON(*per_cpu_ptr(mine, cpu) != cpu);
+	free_percpu(mine);
+	preempt_disable();
+	__this_cpu_inc(counter);
+	preempt_enable();
+}
+
+static int tests(void *data)
+{
+	unsigned int round;
+
+	for (round = 0; round < ROUNDS * cycles; round++) {
+		test_locks();
+		test_rcu(round % 100);
+		test_timers();
+		test_variables();
+		test_percpu();
+		if (round % 10 == 0)
+			test_works();
+	}
+	if (atomic_inc_return(&finished) == NR_THREADS)
+		pr_info("machinery: all have finished\n");
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(HZ);
+	return 0;
+}
+
+/* ---- a file: reading says how far they are, writing is counted ---- */
+
+static struct dentry *directory;
+static char written[16];
+
+static int state_show(struct seq_file *m, void *v)
+{
+	unsigned int counters = 0;
+	int cpu, i;
+
+	for_each_possible_cpu(cpu)
+		counters += per_cpu(counter, cpu) - 5;
+	seq_printf(m, "%d threads of %d, %u rounds\n", atomic_read(&finished), NR_THREADS, counters);
+	seq_printf(m, "word %s, numbers", word);
+	for (i = 0; i < nr_numbers; i++)
+		seq_printf(m, " %d", numbers[i]);
+	seq_printf(m, "\nwritten: %s\n", written);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(state);
+
+static ssize_t text_write(struct file *file, const char __user *buf, size_t size, loff_t *pos)
+{
+	if (size >= sizeof(written))
+		return -EINVAL;
+	return copy_from_user(written, buf, size) ? -EFAULT : size;
+}
+
+static const struct file_operations text_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.write	= text_write,
+};
+
+static int __init machinery_init(void)
+{
+	int i;
+
+	directory = debugfs_create_dir("machinery", NULL);
+	debugfs_create_file("state", 0400, directory, NULL, &state_fops);
+	debugfs_create_file("text", 0200, directory, NULL, &text_fops);
+	for (i = 0; i < NR_THREADS; i++) {
+		threads[i] = kthread_run(tests, NULL, "tests/%d", i);
+		if (IS_ERR(threads[i]))
+			return PTR_ERR(threads[i]);
+	}
+	return 0;
+}
+
+static void __exit machinery_exit(void)
+{
+	int i;
+
+	for (i = 0; i < NR_THREADS; i++)
+		WARN_ON(kthread_stop(threads[i]));
+	for (i = 0; i < ARRAY_SIZE(pairs); i++)
+		WARN_ON(pairs[i][0] != pairs[i][1] || pairs[i][0] != NR_THREADS * ROUNDS * cycles);
+	rcu_barrier();
+	kfree(rcu_access_pointer(things[0]));
+	kfree(rcu_access_pointer(things[1]));
+	debugfs_remove(directory);
+	pr_info("machinery: %d were freed by call_rcu()\n", atomic_read(&freed));
+}
+
+module_init(machinery_init);
+module_exit(machinery_exit);
+MODULE_DESCRIPTION("Tests the simulator's kernel around the scheduler");
+MODULE_LICENSE("GPL");

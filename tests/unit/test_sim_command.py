@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: GPL-2.0
+"""saakm sim as a user meets it: the class and policies themselves run here, in simulated machines.
+
+No result depends on how long anything takes: simulated time is a number, and a seed repeats.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
+
+from saakm.base import paths
+from saakm.builder.policies import policies
+from saakm.sim import costs
+from saakm.sim.build import build
+from saakm.sim.kbuild import read_module
+from saakm.sim.kinds import Compiler, Kind, Recipe
+from saakm.sim.machine import parse_machine
+from saakm.sim.run import run
+from saakm.sim.scenario import Scenario
+
+ENDLESS = """\
+saakm-program 1
+mark turn
+group spinner 3 0 main 0 all none
+group sleeper 2 0 main 0 all none
+program spinner
+  loop forever
+    run uniform:1000:900000
+    iteration
+    yield
+  end
+end
+program sleeper
+  loop forever
+    sleep exponential:300000
+    mark_begin turn due
+    run 50000
+    mark_end turn
+  end
+end
+"""
+
+
+def saakm(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "saakm", "sim", *arguments],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "200", **environment},
+    )
+
+
+def result(*arguments):
+    done = saakm(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def endless(tmp_path):
+    file = tmp_path / "endless.program"
+    file.write_text(ENDLESS)
+    return str(file)
+
+
+def scenario(seed=1, topology="2s1c", **more):
+    costs_of = costs.text_for(costs.MEASURED, "rr")
+    return Scenario(parse_machine(topology), ENDLESS, seed, 10**8, costs=costs_of, **more)
+
+
+@cache
+def told(recipe, seed=1, policy="rr"):
+    """All that a run says, in one text."""
+    outcome = run(build([read_module(paths.POLICIES / policy)], recipe), scenario(seed))
+    return f"{outcome.simulation}\n{outcome.log}"
+
+
+# --- the same, whatever the host does ---
+
+
+def test_a_seed_repeats_and_another_one_does_not():
+    again = run(build([read_module(paths.POLICIES / "rr")], Recipe()), scenario())
+    assert f"{again.simulation}\n{again.log}" == told(Recipe())
+    assert told(Recipe(), seed=2) != told(Recipe())
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Recipe(level="-O0"),
+        # A wider mask of CPUs makes no difference either.
+        Recipe(compiler=Compiler.CLANG, nr_cpus=1024),
+        Recipe(Kind.SANITIZE),
+    ],
+    ids=["O0", "clang", "sanitize"],
+)
+def test_no_compiler_makes_a_difference(recipe):
+    assert told(recipe) == told(Recipe())
+
+
+# --- what it prints ---
+
+
+@pytest.mark.parametrize("policy", policies())
+def test_each_policy_runs(policy, endless):
+    found = result(policy, "--workload", endless, "--for", "50ms", "--check")
+    assert found["end_ns"] == 50_000_000 and not found["misbehaved"] and not found["warnings"]
+    assert [(p["name"], p["ejected"]) for p in found["policies"]] == [(policy, None)]
+    groups = {group["name"]: group for group in found["groups"]}
+    assert groups["spinner"]["threads"] == 3 and groups["spinner"]["policy"] == policy
+    # Three of them on four CPUs, with two that seldom run: they have nearly all of three.
+    assert 140_000_000 < groups["spinner"]["run_ns"] <= 150_000_000
+    assert groups["spinner"]["iterations"] > 100
+    assert groups["sleeper"]["marks"]["turn"]["count"] > 50
+    assert found["events_per_second"] > 0 and found["command"][-1].endswith(".program")
+
+
+def test_the_table(endless):
+    done = saakm("fifo", "--workload", endless, "--for", "50ms", "--free", "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    assert "spinner" in done.stdout and "turn" in done.stdout
+    assert re.search(r"costs of scheduling 0\.0%; hash [0-9a-f]{16}", done.stdout)
+
+
+def test_the_workloads():
+    listed = {one["name"]: one for one in json.loads(saakm("--list", "--json").stdout)}
+    assert "hackbench" in listed and listed["hackbench"]["what"]
+    text = saakm("--list").stdout
+    assert all(name in text for name in listed)
+
+
+def test_sanitized_with_races_on_another_machine(endless, tmp_path):
+    found = result("rr", "--workload", endless, "--for", "20ms", "--sanitize", "--check",
+                   "--interleave", "50", "--topology", "2s1l2c2t", "--out", str(tmp_path / "out"))  # fmt: skip
+    assert found["cpus"] == 8
+    kept = {file.name for file in (tmp_path / "out").iterdir()}
+    assert kept == {"result.json", "kernel.log", "workload.program", "costs.txt"}
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["hash"] == found["hash"]
+    kept_program = (tmp_path / "out" / "workload.program").read_text()
+    assert kept_program.split() == ENDLESS.split()
+
+
+def test_several_policies_and_what_is_set(endless):
+    found = result("rr", "--load", "vtime", "--load", "tests/guest/modules/sbf", "--workload", endless,
+                   "--for", "20ms", "--param", "slice_us=2000", "--set", "on_violation=warn")  # fmt: skip
+    assert [policy["name"] for policy in found["policies"]] == ["rr", "vtime", "sbf"]
+
+
+def test_costs_count(endless, tmp_path):
+    table = tmp_path / "costs.txt"
+    table.write_text("switch 100000\nrate 1000\n")
+    dear, free = (
+        result("rr", "--workload", endless, "--for", "20ms", *more)
+        for more in (["--costs", str(table)], ["--free"])
+    )
+    assert dear["cost_ns"] == 100_000 * dear["switches"] > 0 == free["cost_ns"]
+
+
+def test_a_trace_as_of_a_guest(endless, tmp_path):
+    directory = tmp_path / "trace"
+    found = result("rr", "--workload", endless, "--for", "20ms", "--trace", str(directory))
+    names = {file.name for file in directory.iterdir()}
+    pictures = {f"{name}.png" for name in ("migrations", "residency", "queues", "latency", "share")}
+    assert names == {"trace.perfetto-trace", "summary.json", *pictures}
+    summary = json.loads((directory / "summary.json").read_text())
+    assert summary["threads"] == 5 and summary["lost"] == 0
+    # Those to idle and to kernel's threads are not the policy's.
+    assert 0 < summary["switches"] <= found["switches"]
+    trace = pb.Trace()
+    trace.ParseFromString((directory / "trace.perfetto-trace").read_bytes())
+    assert len(trace.packet) > 100
+
+
+def test_a_trace_alone(endless, tmp_path):
+    file = tmp_path / "rr.perfetto-trace"
+    done = saakm("rr", "--workload", endless, "--for", "5ms", "--trace", str(file))
+    assert done.returncode == 0 and f"{file}: open it" in done.stdout
+    assert file.stat().st_size > 1000 and len(list(tmp_path.iterdir())) == 2
+
+
+def test_coverage(endless, tmp_path):
+    found = result(
+        "prio", "--workload", endless, "--for", "20ms", "--coverage", str(tmp_path / "c")
+    )
+    rows = {row["file"]: row for row in found["coverage"]}
+    assert 0 < rows["policies/prio/prio.c"]["lines_run"] <= rows["policies/prio/prio.c"]["lines"]
+    ours = rows["linux/kernel/sched/saakm/elect.c"]
+    assert 0 < ours["lines_run"] <= ours["lines"] and 0 < ours["branches_run"] < ours["branches"]
+    assert (tmp_path / "c" / "index.html").exists()
+    done = saakm("prio", "--workload", endless, "--for", "20ms", "--coverage", str(tmp_path / "c"))
+    assert "policies/prio/prio.c" in done.stdout and "index.html" in done.stdout
+
+
+def test_an_interrupt_ends_it_with_what_there_is(endless):
+    """The first line of progress says that it simulates; after that no span of time counts."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, "rr", "--workload", endless, "--for", "100h", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )
+    out, err = child.communicate()
+    assert child.returncode == 0, err
+    found = json.loads(out)
+    assert found["interrupted"] and 0 < found["end_ns"] < 100 * 3600 * 10**9
+
+
+# As a terminal would, at the first word of the simulator.
+INTERRUPTED = """
+import os, signal, sys
+from saakm.sim import run
+
+report = run._report
+
+def interrupt(line, on_progress):
+    report(line, on_progress)
+    os.kill(os.getpid(), signal.SIGINT)
+    run._report = report
+
+run._report = interrupt
+sys.argv = ["saakm", "sim", *sys.argv[1:]]
+from saakm.cli import main
+main()
+"""
+
+
+# --- what is refused, and what goes wrong ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ([], "no policy is named"),
+        (["nosuch"], "there is no policy 'nosuch'"),
+        (["none"], "'none' cannot be simulated"),
+        (["rr", "--topology", "9s"], "'9s' is not a topology"),
+        (["rr", "--topology", "9s4l64c2t"], "makes no sense"),
+        (["rr", "--for", "10"], "'10' is not a span of simulated time"),
+        (["rr", "--free", "--costs", "x"], "--free and --costs exclude each other"),
+        (["rr", "--sanitize", "--coverage", "x"], "--sanitize and --coverage exclude each other"),
+        (["rr", "--sanitize", "--compiler", "clang"], "--compiler clang exclude each other"),
+        (["rr", "--costs", "/nosuch"], "/nosuch is not a table of costs"),
+        (["rr", "--load", "policies/rr"], "two modules are called 'rr'"),
+        (["rr", "--param", "slice_us"], "--param slice_us sets nothing"),
+        (["rr", "--param", "vtime.x=1"], "is of no module that is loaded"),
+        (["rr", "--set", "on_violation"], "--set on_violation sets nothing"),
+        (["rr", "--param", "nosuch=1"], "the simulator refuses what it is given"),
+        (["rr", "--set", "nosuch=1"], "the simulator refuses what it is given"),
+        (["rr", "--workload", "nosuch"], "nosuch"),
+        (["rr", "--workload", "/nosuch.json"], "/nosuch.json"),
+        (["rr", "--trace", "/proc/x/y"], "cannot write"),
+    ],
+)
+def test_errors_say_what_why_and_what_next(arguments, what):
+    done = saakm(*arguments)
+    is_input = {"--workload", "nosuch=1"} & set(arguments)
+    assert done.returncode == (2 if is_input else 1) and done.stdout == ""
+    first, *rest = [line for line in done.stderr.splitlines() if "done in" not in line]
+    assert first.startswith("saakm: ") and what in first
+    assert any(line.startswith("  why:  ") for line in rest)
+    assert any(line.startswith("  next: ") for line in rest)
+    assert "Traceback" not in done.stderr
+
+
+def mine(tmp_path, text):
+    directory = tmp_path / "mine"
+    directory.mkdir()
+    (directory / "Kbuild").write_text("obj-m := mine.o\n")
+    (directory / "mine.c").write_text(text)
+    return directory
+
+
+def told_of(directory, *arguments):
+    done = saakm(str(directory), "--for", "5ms", *arguments)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_a_policy_elsewhere_and_its_warnings(tmp_path, endless):
+    directory = mine(
+        tmp_path,
+        """#include <linux/saakm.h>
+static int unused;
+SAAKM_POLICY(mine);
+""",
+    )
+    done = told_of(directory, "--workload", endless)
+    assert done.returncode == 0, done.stderr
+    assert f"{directory}/mine.c:2:12: warning: 'unused' defined but not used" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("#include <linux/kprobes.h>", "the simulator has no header <linux/kprobes.h>"),
+        ("int f(void); int f(void) { return kthreadd_run(); }", "has no name 'kthreadd_run'"),
+        (
+            "int nobody_has_this(void); int f(void); int f(void) { return nobody_has_this(); }",
+            "has no function or variable 'nobody_has_this'",
+        ),
+    ],
+)
+def test_what_the_simulator_does_not_have(tmp_path, code, what):
+    directory = mine(tmp_path, f"#include <linux/saakm.h>\n{code}\nSAAKM_POLICY(mine);\n")
+    done = told_of(directory)
+    assert done.returncode == 1 and what in done.stderr
+    assert f"{directory}/mine.c:2 uses it" in done.stderr and "saakm run" in done.stderr
+
+
+WRITES_FAR = """#include <linux/saakm.h>
+static char *small;
+static int mine_prepare(struct process_event *event)
+{
+	small = kmalloc(8, GFP_ATOMIC);
+	((volatile char *)small)[8] = 1;
+	return saakm_usable_cpu(event->task, 0);
+}
+SAAKM_POLICY(mine, .prepare = mine_prepare);
+"""
+SHIFTS_FAR = """#include <linux/saakm.h>
+static volatile int bits = 40;
+static int mine_prepare(struct process_event *event)
+{
+	return saakm_usable_cpu(event->task, (1 << bits) & 1);
+}
+SAAKM_POLICY(mine, .prepare = mine_prepare);
+"""
+READS_NOTHING = """#include <linux/saakm.h>
+static int *volatile nothing;
+static int mine_prepare(struct process_event *event)
+{
+	return *nothing;
+}
+SAAKM_POLICY(mine, .prepare = mine_prepare);
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "how"),
+    [
+        (WRITES_FAR, ["--sanitize"], "ended by a sanitizer"),
+        (SHIFTS_FAR, ["--sanitize"], "ended by a sanitizer"),
+        (READS_NOTHING, [], "ended by SIGSEGV"),
+    ],
+    ids=["asan", "ubsan", "signal"],
+)
+def test_a_crash_says_who_it_was_and_how_to_look(tmp_path, endless, code, options, how):
+    directory = mine(tmp_path, code)
+    done = told_of(directory, "--workload", endless, *options)
+    assert done.returncode == 1 and done.stdout == ""
+    first = done.stderr[done.stderr.index("saakm: the simulation") :].splitlines()[0]
+    assert f"{how} in handler 'unblock_prepare' of policy 'mine'" in first
+    assert "seed 1" in done.stderr and "gdb --args " in done.stderr
+    command = done.stderr.partition("gdb --args ")[2].split()
+    assert Path(command[0]).exists() and Path(command[-1]).read_text().split() == ENDLESS.split()
+
+
+def test_an_ejection_is_a_fault(tmp_path, endless):
+    """A place for a thread that no kernel has."""
+    directory = mine(
+        tmp_path,
+        """#include <linux/saakm.h>
+static int mine_prepare(struct process_event *event)
+{
+	return 12345;
+}
+SAAKM_POLICY(mine, .prepare = mine_prepare);
+""",
+    )
+    done = told_of(directory, "--workload", endless)
+    assert done.returncode == 1 and "policy 'mine' was ejected at 0." in done.stderr
+    assert "docs/reference/safety.md" in done.stderr
+    assert "spinner" in done.stdout
