@@ -3,7 +3,7 @@
 
 import pytest
 
-from .support import load_policy, run_ok
+from .support import SYSFS, load_policy, run_ok
 
 POLICIES = ["fifo", "rr", "prio", "vtime"]
 OFFLINE = "CPUs taken offline and back under load"
@@ -112,3 +112,29 @@ def test_many_rounds(guest, program, policy):
         f"{program('crowd')} -p {policy} -n 64 -l 500 -e saakm '{_rounds(ROUND, 30)}'",
         timeout=520,
     )
+
+
+def test_woken_where_all_its_cpus_are_gone(guest):
+    """No answer of a policy would be right, so none is wrong: the core takes any CPU.
+
+    fifo prefers the CPU that a thread's pid says, whatever CPU it slept on. Of a thread with one CPU
+    alone no policy is asked.
+    """
+    load_policy(guest, "fifo")
+    run_ok(
+        guest,
+        f"echo eject >{SYSFS}/on_violation\n"
+        "for n in 0 1 2 3; do\n"
+        "  mkfifo /tmp/gone$n\n"
+        '  saakmctl exec fifo -- taskset -c 2,3 sh -c "read word <\\$0; echo \\$word" /tmp/gone$n '
+        ">/tmp/said$n &\n"
+        "done\n"
+        'until [ $(saakmctl ps | grep -c "BLOCKED.* sh$") = 4 ]; do sleep 0.1; done\n'
+        "sleep 1\n"  # its files are read by then: it waits for a word
+        "for cpu in 2 3; do echo 0 >/sys/devices/system/cpu/cpu$cpu/online; done\n"
+        "for n in 0 1 2 3; do echo hello >/tmp/gone$n; done\n"
+        "wait\n"
+        "for cpu in 2 3; do echo 1 >/sys/devices/system/cpu/cpu$cpu/online; done\n"
+        '[ "$(cat /tmp/said?)" = "$(printf "hello\\nhello\\nhello\\nhello")" ]',
+    )
+    assert " active" in run_ok(guest, "saakmctl list fifo || saakmctl list")

@@ -278,6 +278,8 @@ void saakm_wrong_cpu(struct task_struct *p, enum saakm_handler handler, int cpu)
 	if ((unsigned int)cpu >= nr_cpu_ids)
 		saakm_violation(SAAKM_EXIT_REFUSED_PLACEMENT, policy, p,
 				"%s returned %d, which is no CPU", name, cpu);
+	else if (!cpumask_intersects(p->cpus_ptr, cpu_active_mask))
+		return;		/* no answer would be right, and the core takes any CPU */
 	else if (!cpumask_test_cpu(cpu, p->cpus_ptr))
 		saakm_violation(SAAKM_EXIT_REFUSED_PLACEMENT, policy, p,
 				"%s returned CPU %d, which the thread may not use (it may use %*pbl)",
