@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What holds between events, whatever happens: the class's accounts of each runqueue agree with each
- * other and with the core's. Looked at after each event, with the option check=1.
+ * What holds between events, whatever happens: the class's accounts of each runqueue agree with
+ * each other and with the core's. Looked at after each event, with the option check=1.
  */
 #include "model.h"
 #include "saakm/internal.h"
@@ -71,7 +71,7 @@ static void check_policies(struct rq *rq, unsigned int nr_threads)
 	if (sum != nr_threads)
 		FAILS(rq, NULL, "%u threads are queued, the policies have %u", nr_threads, sum);
 	if (active != rq->saakm.active || first != rq->saakm.first)
-		FAILS(rq, NULL, "policies with threads are %llx, noted are %llx; the first is %s, noted is %s",
+		FAILS(rq, NULL, "policies with threads: %llx, noted %llx; the first: %s, noted %s",
 		      active, rq->saakm.active, first ? first->own->name : "none",
 		      rq->saakm.first ? rq->saakm.first->own->name : "none");
 }
@@ -93,7 +93,7 @@ static void check_core(struct rq *rq)
 	if (idle_cpu(rq->cpu) != (curr == rq->idle && !rq->nr_running))
 		FAILS(rq, curr, "is current, %u are runnable, and the CPU counts as %s",
 		      rq->nr_running, idle_cpu(rq->cpu) ? "idle" : "busy");
-	/* Work conservation of the core: whoever makes an idle CPU runnable asks for an election. */
+	/* Whoever gives an idle CPU something to run asks for an election. */
 	if (curr == rq->idle && rq->nr_running > rq->saakm.nr_running &&
 	    !test_tsk_need_resched(curr) && rq->cfs.h_nr_queued + rq->rt.rt_nr_running)
 		FAILS(rq, curr, "idles while threads wait that no policy holds back");

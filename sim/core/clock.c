@@ -5,10 +5,16 @@
  */
 #include "model.h"
 
-/* kernel/sched/clock.c, sched_clock_cpu(): each CPU's clock may go before or behind. */
+/*
+ * kernel/sched/clock.c, sched_clock_cpu(): each CPU's clock may go before or behind. What has been
+ * charged since the event began has passed there, though the event takes no time: whoever gets
+ * the CPU in a tick gets it some us after that, and at a later tick has not had it for whole ticks.
+ */
 u64 sched_clock_cpu(int cpu)
 {
-	return sim_now + cpu_rq(cpu)->skew_ns;
+	const struct rq *rq = cpu_rq(cpu);
+
+	return sim_now + rq->charged_ns + rq->skew_ns;
 }
 
 /* kernel/sched/core.c, update_rq_clock_task(): never more than has passed. */
@@ -33,7 +39,7 @@ void update_rq_clock(struct rq *rq)
 	if (rq->clock_update_flags & RQCF_ACT_SKIP)
 		return;
 	rq->clock_update_flags |= RQCF_UPDATED;
-	delta = sim_now + rq->skew_ns - rq->clock;
+	delta = sched_clock_cpu(rq->cpu) - rq->clock;
 	if (delta <= 0)
 		return;
 	rq->clock += delta;

@@ -181,8 +181,9 @@ static void dl_clear_root_domain(struct root_domain *rd)
 }
 
 /*
- * kernel/sched/topology.c, sched_init_domains(), partition_sched_domains_locked(): all active CPUs are one machine, those that
- * are not have no domains. As after a CPU has come or gone, the root domain is a new one.
+ * kernel/sched/topology.c, sched_init_domains(), partition_sched_domains_locked(): all active CPUs
+ * are one machine, those that are not have no domains. As after a CPU has come or gone, the root
+ * domain is a new one.
  */
 void model_build_domains(void)
 {

@@ -467,26 +467,30 @@ void machine_files_set(void)
 /* Longest text of a file that is printed: a dump of 4,096 CPUs. */
 #define MAX_FILE	(16UL << 20)
 
+static void print_file(const char *path, char *buf)
+{
+	ssize_t n = machine_file_read(path, buf, MAX_FILE);
+	char header[320];
+	int length;
+
+	if (n < 0)
+		length = scnprintf(header, sizeof(header), "==> %s <== %pe\n", path, ERR_PTR(n));
+	else
+		length = scnprintf(header, sizeof(header), "==> %s <==\n", path);
+	sim_error_write(header, length);
+	if (n > 0)
+		sim_error_write(buf, n);
+}
+
 void machine_files_print(void)
 {
-	char header[320], *buf;
 	unsigned int i;
-	ssize_t n;
+	char *buf;
 
 	if (!sim_options.nr_reads)
 		return;
 	buf = sim_alloc(MAX_FILE);
-	for (i = 0; i < sim_options.nr_reads; i++) {
-		const char *path = sim_options.reads[i].name;
-
-		n = machine_file_read(path, buf, MAX_FILE);
-		if (n < 0)
-			sim_error_write(header, scnprintf(header, sizeof(header), "==> %s <== %pe\n", path,
-							  ERR_PTR(n)));
-		else
-			sim_error_write(header, scnprintf(header, sizeof(header), "==> %s <==\n", path));
-		if (n > 0)
-			sim_error_write(buf, n);
-	}
+	for (i = 0; i < sim_options.nr_reads; i++)
+		print_file(sim_options.reads[i].name, buf);
 	sim_free(buf);
 }

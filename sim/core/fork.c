@@ -134,7 +134,6 @@ static void __sched_fork(struct task_struct *p)
 	p->migration_pending = NULL;
 	p->cpus_ptr = &p->cpus_mask;
 	p->pi_top_task = NULL;
-	p->pi_blocked_on = NULL;
 	p->nvcsw = p->nivcsw = 0;
 }
 
@@ -143,6 +142,7 @@ static void init_own(struct task_struct *p)
 {
 	raw_spin_lock_init(&p->pi_lock);
 	p->in_kernel = false;
+	p->per_cpu = false;
 	p->going_on = false;
 	p->parked = false;
 	p->burst_ns = 0;
@@ -156,7 +156,7 @@ static void init_own(struct task_struct *p)
 	INIT_LIST_HEAD(&p->cg_list);
 }
 
-/* Under no lock: nobody is in between. kernel/fork.c, copy_process(), where it holds tasklist_lock. */
+/* kernel/fork.c, copy_process(), where it holds tasklist_lock. Here nobody comes in between. */
 static void hash(struct task_struct *p)
 {
 	p->thread_pid = new_pid(p);
@@ -182,7 +182,7 @@ static bool join_process(struct task_struct *p, struct task_struct *parent)
 	return true;
 }
 
-/* Threads that no other thread forks: those of the kernel, and the first. They sleep, of class fair. */
+/* Threads that no other thread forks: the kernel's, and the first. Asleep, of the fair class. */
 struct task_struct *model_new_task(const char *comm)
 {
 	struct task_struct *p = sim_alloc(sizeof(*p));
@@ -215,6 +215,7 @@ struct task_struct *model_new_idle(int cpu)
 	__sched_fork(p);
 	p->flags = PF_IDLE | PF_KTHREAD | PF_NO_SETAFFINITY;
 	p->in_kernel = true;
+	p->per_cpu = true;
 	p->policy = SCHED_NORMAL;
 	p->static_prio = p->normal_prio = DEFAULT_PRIO;
 	p->prio = MAX_PRIO;
@@ -316,7 +317,6 @@ static struct task_struct *dup_task_struct(struct task_struct *parent)
 		return NULL;
 	*p = *parent;
 	init_own(p);
-	p->real_parent = parent;
 	return p;
 }
 
@@ -339,7 +339,6 @@ struct task_struct *model_fork(const char *comm, bool process, struct model_thre
 	struct task_struct *p = dup_task_struct(current);
 	int ret = -ENOMEM;
 
-	model_charge(MODEL_COST_FORK);
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	ret = sched_fork(p);
@@ -401,7 +400,7 @@ void wake_up_new_task(struct task_struct *p)
 /* Ends, and other programs */
 
 /* kernel/exit.c, do_exit(), of a thread that nobody waits for; do_task_dead() */
-void model_exit(void)
+void model_exit_begin(void)
 {
 	struct task_struct *p = current;
 
@@ -409,6 +408,15 @@ void model_exit(void)
 	p->flags |= PF_EXITING;
 	if (unlikely(model_tracing))
 		model_trace_exit(p);
+	model_group_exit(p);
+}
+
+void model_exit(void)
+{
+	struct task_struct *p = current;
+
+	if (!(p->flags & PF_EXITING))
+		model_exit_begin();
 	unhash(p);
 	p->exit_state = EXIT_DEAD;
 	set_current_state(TASK_DEAD);

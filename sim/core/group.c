@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Control groups, with the cpu controller: kernel/cgroup/cgroup.c and what kernel/sched/core.c has of
- * it. Groups are made, joined, weighed and given a policy; none is removed, and fair does not go
- * by them. Not modelled: other controllers, cpu.max, cpu.idle, autogroups.
+ * Control groups, with the cpu controller: kernel/cgroup/cgroup.c and what kernel/sched/core.c has
+ * of it. Groups are made, joined, weighed and given a policy; none is removed, and fair does not
+ * go by them. Not modelled: other controllers, cpu.max, cpu.idle, autogroups.
  */
 #include <linux/slab.h>
 #include "model.h"
@@ -178,6 +178,15 @@ static void move_thread(struct task_struct *p, struct task_group *group)
 		set_next_task(rq, p);
 		resched_curr(rq);
 	}
+}
+
+/*
+ * kernel/sched/autogroup.c, sched_autogroup_exit_task(): whoever exits is taken out and put back, and
+ * elects, even where there is no autogroup.
+ */
+void model_group_exit(struct task_struct *p)
+{
+	move_thread(p, p->sched_task_group);
 }
 
 /* kernel/sched/core.c, cpu_cgroup_attach(), after cgroup_migrate_execute() */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CPUs go offline and come back: kernel/cpu.c, and what kernel/sched/core.c does then. Each CPU has a
- * thread cpuhp/N that takes it down as far as threads can, and its stopper, which does the rest.
+ * CPUs go offline and come back: kernel/cpu.c, and what kernel/sched/core.c does then. Each CPU has
+ * a thread cpuhp/N that takes it down as far as threads can, and its stopper, which does the rest.
  * stop_machine() is not needed for that: nothing else happens meanwhile. Not modelled: threads of
  * others that are parked (smpboot), and a step that fails half way.
  */
@@ -127,6 +127,7 @@ static void make_thread(struct hotplug_thread *thread, unsigned int cpu)
 	thread->task = model_kthread_new(hotplug_thread, thread, comm);
 	kthread_bind_mask_now(thread->task, cpumask_of(cpu));
 	__set_task_cpu(thread->task, cpu);
+	thread->task->per_cpu = true;
 	init_completion(&thread->done);
 }
 
@@ -147,12 +148,9 @@ static int on_cpu(unsigned int cpu, int (*work)(unsigned int cpu))
 
 static DEFINE_PER_CPU(struct cpu_stop_work, push_work);
 static DEFINE_PER_CPU(struct task_struct *, waits_for_empty);
-static struct cpumask dying;
 
-static bool kthread_is_per_cpu(const struct task_struct *p)
-{
-	return p->flags & PF_KTHREAD && p->flags & PF_NO_SETAFFINITY && p->nr_cpus_allowed == 1;
-}
+/* cpu_dying(): those that go down, or are. */
+struct cpumask model_dying_mask;
 
 /* __balance_push_cpu_stop() */
 static int push_away(void *arg)
@@ -182,9 +180,9 @@ void balance_push(struct rq *rq)
 
 	lockdep_assert_rq_held(rq);
 	rq->balance_callback = &balance_push_callback;
-	if (!cpumask_test_cpu(rq->cpu, &dying) || rq->cpu != raw_smp_processor_id())
+	if (!cpumask_test_cpu(rq->cpu, &model_dying_mask) || rq->cpu != raw_smp_processor_id())
 		return;
-	if (kthread_is_per_cpu(p) || is_migration_disabled(p)) {
+	if (p->per_cpu || is_migration_disabled(p)) {
 		waiter = per_cpu(waits_for_empty, rq->cpu);
 		if (!rq->nr_running && !rq->nr_pinned && waiter) {
 			raw_spin_rq_unlock(rq);
@@ -217,8 +215,8 @@ static void balance_push_set(int cpu, bool on)
 }
 
 /*
- * balance_hotplug_wait(): until this thread is the only one left. Fair's server counts, too, as long
- * as it runs this thread: it takes time until it has used up its budget by that.
+ * balance_hotplug_wait(): until this thread is the only one left. Fair's server counts, too, as
+ * long as it runs this thread: it takes time until it has used up its budget by that.
  */
 #define LOOK_NS		(10 * NSEC_PER_USEC)
 
@@ -274,7 +272,10 @@ static void sched_cpu_dying(unsigned int cpu)
 	update_rq_clock(rq);
 	if (dl_server_active(&rq->fair_server))
 		dl_server_stop(&rq->fair_server);
-	WARN(rq->nr_running != 1 || rq->nr_pinned, "Dying CPU not properly vacated!");
+	WARN(rq->nr_running != 1 || rq->nr_pinned,
+	     "Dying CPU not properly vacated! %u: servers %u, rt %u, fair %u, SaaKM %u; %u pinned",
+	     rq->nr_running, rq->dl.dl_nr_running, rq->rt.rt_nr_running, rq->cfs.h_nr_queued,
+	     rq->saakm.nr_running, rq->nr_pinned);
 	rq_unlock_irqrestore(rq, &rf);
 }
 
@@ -294,6 +295,8 @@ static int take_cpu_down(void *arg)
 /* _cpu_down() */
 int model_cpu_down(unsigned int cpu)
 {
+	struct task_struct *p;
+
 	if (cpu >= nr_cpu_ids)
 		return -EINVAL;
 	guard(mutex)(&cpu_add_remove_lock);
@@ -302,8 +305,12 @@ int model_cpu_down(unsigned int cpu)
 	if (cpumask_weight(cpu_online_mask) == 1)
 		return -EBUSY;
 	cpus_write_lock();
-	cpumask_set_cpu(cpu, &dying);
+	cpumask_set_cpu(cpu, &model_dying_mask);
 	on_cpu(cpu, go_inactive);
+	/* takedown_cpu() parks the thread. */
+	p = per_cpu(hotplug_threads, cpu).task;
+	while (READ_ONCE(p->on_rq) || READ_ONCE(p->on_cpu))
+		schedule_timeout_uninterruptible(1);
 	stop_one_cpu(cpu, take_cpu_down, NULL);
 	/* takedown_cpu() waits until the CPU idles. */
 	while (cpu_rq(cpu)->curr != cpu_rq(cpu)->idle)
@@ -346,7 +353,7 @@ int model_cpu_up(unsigned int cpu)
 	if (cpu_online(cpu))
 		return 0;
 	cpus_write_lock();
-	cpumask_clear_cpu(cpu, &dying);
+	cpumask_clear_cpu(cpu, &model_dying_mask);
 	/* bringup_cpu(): sched_set_rq_online() and the like are not modelled. */
 	cpumask_set_cpu(cpu, &__cpu_online_mask);
 	on_cpu(cpu, go_active);

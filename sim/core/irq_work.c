@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work for an interrupt: kernel/irq_work.c. What a CPU queues for itself waits in one list, which runs
- * latest first as there; what others queue for it comes by IPI, in order of arrival.
+ * Work for an interrupt: kernel/irq_work.c. What a CPU queues for itself waits in one list, which
+ * runs latest first as there; what others queue for it comes by IPI, in order of arrival.
  */
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
@@ -25,7 +25,9 @@ static bool claim(struct irq_work *work)
 	return true;
 }
 
-/* It may be queued anew while its function runs, and be freed by that: only what is claimed stays. */
+/*
+ * It may be queued anew while its function runs, and be freed by that: only what is claimed stays.
+ */
 static void run_one(struct irq_work *work)
 {
 	unsigned int flags = work->flags &= ~IRQ_WORK_PENDING;
@@ -96,6 +98,7 @@ bool irq_work_queue(struct irq_work *work)
 	} else if (queued) {
 		llist_add(&work->node, &here->raised);
 		/* Not set_once(): a lazy one may have set it for later. */
+		sim_event_cancel(&here->self);
 		sim_event_init(&here->self, self_interrupt, sim_context.cpu);
 		sim_event_set(&here->self, sim_now);
 	}

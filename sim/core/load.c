@@ -200,6 +200,22 @@ static void count_at_once(struct model_thread *t)
 			   LOAD_MAX_AT_ONCE);
 }
 
+/* Those that never stop may be many, and take turns. The engine would blame the class for it. */
+static void count_steps(const struct model_thread *t)
+{
+	static u64 instant_ns = SIM_NEVER;
+	static u32 steps;
+
+	if (instant_ns != sim_now) {
+		instant_ns = sim_now;
+		steps = 0;
+	}
+	if (unlikely(++steps > LOAD_MAX_STEPS) && t->at_once > LOAD_MANY_AT_ONCE &&
+	    t->instant_ns == sim_now)
+		load_fault(t, "never stops: it and others have done %u steps at one instant",
+			   steps);
+}
+
 /*
  * After each operation the thread returns from a system call: it makes way if it must, and what
  * the call costs has to pass before the next one.
@@ -214,8 +230,12 @@ void model_load_next(struct task_struct *p)
 	}
 	if (load_sleeps_on(t))
 		return;
-	if (unlikely(t->flags & LOAD_SETS))
+	count_steps(t);
+	if (unlikely(t->flags & LOAD_SETS)) {
 		load_set_first(t);
+		if (test_tsk_need_resched(p) || model_rq()->charged_ns)
+			return;
+	}
 	do {
 		count_at_once(t);
 		if (functions[t->op->code](t) == LOAD_LEAVE)

@@ -19,6 +19,9 @@ enum load_op_code {
 
 /* As many operations of one thread at one instant mean that it will never stop. */
 #define LOAD_MAX_AT_ONCE	100000
+/* So do as many steps of all threads, for those that have done so many operations. */
+#define LOAD_MAX_STEPS		300000
+#define LOAD_MANY_AT_ONCE	100
 
 /**
  * struct model_thread - a thread of a workload
@@ -89,6 +92,7 @@ enum load_phase {
 #define LOAD_YIELDS	BIT(2)
 #define LOAD_SETS	BIT(3)	/* has yet to set what its group says */
 #define LOAD_LAUNCHED	BIT(4)	/* is one of the INSTANCES */
+#define LOAD_FORKS	BIT(5)	/* has paid for its next child */
 
 /**
  * struct load_group - a group as it runs

@@ -176,7 +176,7 @@ enum load_next load_wait(struct model_thread *t)
 		return take(t, mutex);
 	if (mutex->owner != t)
 		load_fault(t, "waits with a mutex that it does not hold");
-	/* As pthread_cond_wait(): nobody who has the mutex after us can signal without waking us. */
+	/* As pthread_cond_wait(): whoever has the mutex after us wakes us when he signals. */
 	t->phase = LOAD_LOCKS;
 	load_prepare(t, &conds[this_ref(t)].waiters);
 	mutex->owner = NULL;

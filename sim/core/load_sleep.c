@@ -14,7 +14,7 @@ void load_prepare(struct model_thread *t, struct list_head *waiters)
 		list_add_tail(&t->node, waiters);
 }
 
-/* signal_pending_state(): who is killed sleeps no more. load_end() takes it out of where it waits. */
+/* signal_pending_state(): who is killed sleeps no more. load_end() takes it off any queue. */
 enum load_next load_block(struct model_thread *t)
 {
 	if (unlikely(load_killing))

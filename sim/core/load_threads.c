@@ -93,11 +93,25 @@ static bool one_more(struct model_thread *t, u32 count)
 	return t->left--;
 }
 
+/* As copy_process(): what a fork costs has passed when the child is born. */
+static bool has_paid(struct model_thread *t)
+{
+	if (t->phase != LOAD_BEGINS && !t->left)
+		return true;
+	t->flags ^= LOAD_FORKS;
+	if (!(t->flags & LOAD_FORKS))
+		return true;
+	model_charge(MODEL_COST_FORK);
+	return false;
+}
+
 enum load_next load_fork_op(struct model_thread *t)
 {
 	struct load_group *group = &load_groups[t->op->ref];
 	struct model_thread *child;
 
+	if (!has_paid(t))
+		return LOAD_ON;
 	if (!one_more(t, (u32)t->op->a))
 		return load_advance(t);
 	if (load_alive >= LOAD_MAX_THREADS)
@@ -115,6 +129,8 @@ enum load_next load_launch(struct model_thread *t)
 	struct model_thread *child;
 	u64 origin;
 
+	if (!has_paid(t))
+		return LOAD_ON;
 	if (!one_more(t, group->program->instances))
 		return load_advance(t);
 	origin = load_random_child(sim_options.seed, t->op->ref,
@@ -280,6 +296,10 @@ enum load_next load_end(struct model_thread *t)
 	list_del_init(&t->node);
 	sim_event_cancel(&t->timer);
 	t->flags &= ~LOAD_WAITS;
+	if (!(t->task->flags & PF_EXITING)) {
+		model_exit_begin();
+		return LOAD_ON;
+	}
 	tell_parent(t);
 	model_exit();
 	return LOAD_LEAVE;

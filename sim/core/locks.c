@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Locks that somebody else holds: spinlocks, mutexes, rwsems. See <linux/spinlock.h>, <linux/mutex.h>. */
+/*
+ * Locks that somebody else holds: spinlocks, mutexes, rwsems. See <linux/spinlock.h>,
+ * <linux/mutex.h>.
+ */
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -30,19 +33,20 @@ static const char *lock_name(const void *lock, char *buf, size_t size)
 static void check_deadlock(raw_spinlock_t *lock)
 {
 	const raw_spinlock_t *next = lock;
-	unsigned int steps;
-	char name[96];
+	int cpu = sim_context.cpu, steps;
+	char buf[96];
+	const char *name;
 
 	for (steps = 0; next && next->holder && steps <= nr_cpu_ids; steps++) {
-		int holder = next->holder - 1;
-
-		if (holder == sim_context.cpu && steps)
-			panic("deadlock: CPU %d waits for %s, whose holder waits for a lock of CPU %d",
-			      holder, lock_name(lock, name, sizeof(name)), holder);
-		if (holder == sim_context.cpu)
-			panic("deadlock: CPU %d takes %s, which it holds", holder,
-			      lock_name(lock, name, sizeof(name)));
-		next = per_cpu(waits_for, holder);
+		if (next->holder - 1 != cpu) {
+			next = per_cpu(waits_for, next->holder - 1);
+			continue;
+		}
+		name = lock_name(lock, buf, sizeof(buf));
+		if (!steps)
+			panic("deadlock: CPU %d takes %s, which it holds", cpu, name);
+		panic("deadlock: CPU %d waits for %s, whose holder waits for a lock of CPU %d",
+		      cpu, name, cpu);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel around the scheduler is here: messages, modules, files, interrupts, workers. Beside what
- * the kernel's headers declare of it, its parts and the rest of sim/core/ call this.
+ * What the kernel around the scheduler is here: messages, modules, files, interrupts, workers.
+ * Beside what the kernel's headers declare of it, its parts and the rest of sim/core/ call this.
  */
 #ifndef _SIM_CORE_MACHINE_H
 #define _SIM_CORE_MACHINE_H
@@ -26,22 +26,21 @@ char *machine_describe(char *buf, size_t size);
 /* ---- modules.c ---- */
 
 /*
- * Initcalls by level, then parameters (options POLICY.NAME=V) and the init functions of all modules, in
- * the order in which they were linked. In process context; may sleep.
+ * Initcalls by level, then parameters (options POLICY.NAME=V) and the init functions of all
+ * modules, in the order in which they were linked. In process context; may sleep.
  */
 void machine_load(void);
 /* rmmod NAME: 0 or -errno. Likewise. */
 int machine_unload(const char *name);
 /* All that are loaded, the last one first: at the end of a run, when policies are unused. */
 void machine_unload_rest(void);
-/* insmod NAME, after that. */
-int machine_reload(const char *name);
 
 /* ---- files.c ---- */
 
 /*
- * Files of sysfs, procfs and debugfs by their path: "/proc/saakm/policies"; without a slash in front
- * it is one below /sys/kernel/saakm. Process context. Length or -errno; @buf: with a NUL behind.
+ * Files of sysfs, procfs and debugfs by their path: "/proc/saakm/policies"; without a slash in
+ * front it is one below /sys/kernel/saakm. Process context. Length or -errno; @buf: with a NUL
+ * behind.
  */
 ssize_t machine_file_read(const char *path, char *buf, size_t size);
 ssize_t machine_file_write(const char *path, const char *text, size_t length);
@@ -55,7 +54,10 @@ void machine_files_set(void);
 /* Options read=: on standard error, at the end. */
 void machine_files_print(void);
 
-/* ---- irq_work.c, timers.c, softirq.c: a CPU has gone offline; what waits there goes elsewhere ---- */
+/*
+ * ---- irq_work.c, timers.c, softirq.c: a CPU has gone offline; what waits there goes elsewhere
+ * ----
+ */
 
 void machine_cpu_dying(int cpu);	/* on that CPU, interrupts off: its irq_work is run */
 void machine_cpu_dead(int cpu);		/* on another one: timers move */

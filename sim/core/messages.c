@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's log, on standard error: "[    1.234567] text". Warnings and worse say what ran, and make
- * the simulator's exit status 1.
+ * The kernel's log, on standard error: "[    1.234567] text". Warnings and worse say what ran, and
+ * make the simulator's exit status 1.
  */
 #include <linux/bug.h>
 #include <linux/panic.h>
@@ -86,7 +86,8 @@ int ___ratelimit(struct ratelimit_state *state, const char *function)
 		state->begin = jiffies;
 	if (time_is_before_jiffies(state->begin + state->interval)) {
 		if (state->missed)
-			printk(KERN_WARNING "%s: %d callbacks suppressed\n", function, state->missed);
+			printk(KERN_WARNING "%s: %d callbacks suppressed\n", function,
+			       state->missed);
 		state->missed = state->printed = 0;
 		state->begin = jiffies;
 	}
@@ -110,7 +111,8 @@ static int describe_handler(char *buf, size_t size)
 		return 0;
 	policy = saakm_is_core_event(context->handler) ? (struct saakm_policy *)context->subject :
 		((const struct task_struct *)context->subject)->saakm.policy;
-	return scnprintf(buf, size, "handler %s of policy %s, ", saakm_handler_names[context->handler],
+	return scnprintf(buf, size, "handler %s of policy %s, ",
+			 saakm_handler_names[context->handler],
 			 policy && policy->own ? policy->own->name : "(none)");
 }
 
@@ -153,6 +155,8 @@ static void keep_warning(const char *text)
 
 static void print_function(const char *name)
 {
+	if (!strcmp(name, "dump_stack") || !strcmp(name, "report"))
+		return;
 	printk(KERN_WARNING "  %s\n", name);
 }
 
@@ -237,7 +241,7 @@ void sim_sleeps_in_atomic(const char *file, int line)
 	char text[256];
 
 	snprintf(text, sizeof(text),
-		 "sleeps in atomic context at %s:%d: preemption count %x, interrupts %s, RCU nesting %u",
+		 "sleeps in atomic context at %s:%d: preemption count %x, interrupts %s, RCU %u",
 		 base_name(file), line, preempt_count(), irqs_disabled() ? "off" : "on",
 		 sim_context.rcu);
 	report("", text);
@@ -270,9 +274,9 @@ void sim_core_left_context(int cpu, const void *fn)
 	struct sim_context *context = &sim_context;
 	char text[256];
 
-	snprintf(text, sizeof(text), "event %ps has ended with preemption count %x, interrupts %s, "
-		 "RCU nesting %u, %u spinlocks held%s", fn, context->preempt,
-		 context->irqs_off ? "off" : "on", context->rcu, context->locks,
+	snprintf(text, sizeof(text),
+		 "event %ps has left preemption count %x, interrupts %s, RCU %u, %u spinlocks%s",
+		 fn, context->preempt, context->irqs_off ? "off" : "on", context->rcu, context->locks,
 		 context->task ? ", as another thread" : "");
 	report("", text);
 	context->preempt = context->irqs_off = context->rcu = context->locks = 0;
@@ -283,8 +287,9 @@ void sim_core_loops(const struct sim_event *event, unsigned int count)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "%u events at one instant: a loop, in which %ps comes again and again",
-		 count, event->fn);
+	snprintf(text, sizeof(text),
+		 "%u events at one instant: a loop, in which %ps comes again and again", count,
+		 event->fn);
 	report("", text);
 }
 

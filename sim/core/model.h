@@ -69,6 +69,12 @@ void model_block(unsigned int state);
 /* sched_yield(2) of the current thread; the last thing that model_load_next() does. */
 void model_yield(void);
 
+/*
+ * do_exit() of the current thread, up to where it may be preempted once more. model_exit() begins
+ * with it, if that was not called.
+ */
+void model_exit_begin(void);
+
 /* It ends; the last thing that model_load_next() does. model_load_dead() follows. */
 void model_exit(void);
 
@@ -94,6 +100,7 @@ int model_cpu_up(unsigned int cpu);
 struct task_group *model_group_new(const char *name, struct task_group *parent);
 int model_group_attach(struct task_group *group, struct task_struct *p);
 int model_group_weight(struct task_group *group, unsigned int weight);
+void model_group_exit(struct task_struct *p);
 int model_group_policy(struct task_group *group, const char *policy);
 int model_group_show(struct task_group *group, struct seq_file *m);
 
@@ -318,6 +325,7 @@ void rt_mutex_setprio(struct task_struct *p, struct task_struct *pi_task);
 /* hotplug.c */
 void balance_push(struct rq *rq);
 extern struct balance_callback balance_push_callback;
+extern struct cpumask model_dying_mask;
 
 /* rt.c, fair.c, idle.c, stop.c, server.c */
 void init_rt_rq(struct rt_rq *rt);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Initcalls and modules: init/main.c, kernel/module/main.c. All modules are linked into the program;
- * what their files say is collected in sections (<linux/module.h>). When one is loaded, its variables are
- * as they were compiled, whether it had been loaded before or not.
+ * Initcalls and modules: init/main.c, kernel/module/main.c. All modules are linked into the
+ * program; what their files say is collected in sections (<linux/module.h>). When one is loaded,
+ * its variables are as they were compiled, whether it had been loaded before or not.
  */
 #include <linux/module.h>
 #include <linux/uaccess.h>
@@ -18,7 +18,8 @@ LIST(sim_modules);
 LIST(sim_params);
 
 #define for_each_listed(section, pointer)					\
-	for (pointer = (void *)__start_##section; (void *)pointer < (void *)__stop_##section; pointer++)
+	for (pointer = (void *)__start_##section;					\
+	     (void *)pointer < (void *)__stop_##section; pointer++)
 
 enum system_states system_state = SYSTEM_BOOTING;
 static LIST_HEAD(modules);			/* that are loaded, latest first */
@@ -48,8 +49,8 @@ static void do_initcalls(void)
 		call = calls[i];
 		error = call->call();
 		WARN(error, "initcall %s has failed: %pe", call->name, ERR_PTR(error));
-		WARN(preempt_count() || irqs_disabled(), "initcall %s has left preemption or interrupts off",
-		     call->name);
+		WARN(preempt_count() || irqs_disabled(),
+		     "initcall %s has left preemption or interrupts off", call->name);
 	}
 	sim_free(calls);
 }
@@ -314,25 +315,17 @@ static bool is_first_hook(const struct sim_module_hook **hook)
 	return false;
 }
 
-static bool is_loaded(const struct module *module)
+/* If it is a policy the class has said why. */
+static void warn_of_refusal(const struct module *module, int error)
 {
-	const struct module *other;
+	char why[PAGE_SIZE];
+	ssize_t n = machine_file_read("last_error", why, sizeof(why));
 
-	list_for_each_entry(other, &modules, list)
-		if (other == module)
-			return true;
-	return false;
+	machine_warn("module %s could not be loaded: %pe%s%s", module->name, ERR_PTR(error),
+		     n > 0 ? ": " : "", n > 0 ? strim(why) : "");
 }
 
-/* The option fail=: modules may fail to be loaded, and threads to be forked, but not the first ones. */
-static struct sim_event begins_to_fail;
-
-static void begin_to_fail(struct sim_event *event)
-{
-	sim_failing(true);
-}
-
-/* So often one tries that is told that there is no memory: only with fail=. */
+/* With fail=, so often one tries: a module may say whatever it likes if it finds no memory. */
 #define MAX_TRIES	1000
 
 void machine_load(void)
@@ -353,32 +346,15 @@ void machine_load(void)
 			continue;
 		do {
 			error = load(module);
-		} while (error == -ENOMEM && sim_options.fail && tries++ < MAX_TRIES);
+		} while (error && sim_options.fail && tries++ < MAX_TRIES);
 		if (error)
-			machine_warn("module %s could not be loaded: %pe", module->name, ERR_PTR(error));
+			warn_of_refusal(module, error);
 	}
 	sim_failing(false);
-	sim_event_init(&begins_to_fail, begin_to_fail, -1);
-	sim_event_set(&begins_to_fail, sim_now + 1);
 	for (i = 0; i < sim_options.nr_params; i++)
 		if (!sim_options.params[i].used)
 			sim_bad_input(NULL, 0, "option %s=%s: there is no module of that name",
 				      sim_options.params[i].name, sim_options.params[i].value);
-}
-
-int machine_reload(const char *name)
-{
-	const struct sim_module_hook **pointer;
-
-	might_sleep();
-	for_each_listed(sim_modules, pointer) {
-		struct module *module = (*pointer)->module;
-
-		if (strcmp(module->name, name))
-			continue;
-		return is_loaded(module) ? -EEXIST : load(module);
-	}
-	return -ENOENT;
 }
 
 /* As delete_module(2) */

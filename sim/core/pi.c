@@ -41,7 +41,6 @@ static void change_prio(struct rq *rq, struct task_struct *p, int prio)
 void rt_mutex_setprio(struct task_struct *p, struct task_struct *pi_task)
 {
 	int prio = rt_effective_prio(pi_task, p->normal_prio);
-	struct balance_callback *head;
 	struct rq_flags rf;
 	struct rq *rq;
 
@@ -55,9 +54,9 @@ void rt_mutex_setprio(struct task_struct *p, struct task_struct *pi_task)
 			model_trace_pi_setprio(p, pi_task);
 		change_prio(rq, p, prio);
 	}
-	head = splice_balance_callbacks(rq);
+	/* Nobody has queued balance callbacks: real-time threads are not pushed here. */
+	WARN_ON_ONCE(splice_balance_callbacks(rq));
 	__task_rq_unlock(rq, &rf);
-	balance_callbacks(rq, head);
 }
 
 void model_boost(struct task_struct *owner, struct task_struct *waiter)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RCU: kernel/rcu/. A grace period ends when all code that was reading (rcu_read_lock(), preemption or
- * interrupts off) when it began has stopped. The host knows that of each strand; it is looked at in the
- * next jiffy, as the tick does, or as soon as the event is over where faults are looked for
- * (interleave=, check=1): the sooner it is freed, the more uses after it are found. Callbacks run in
- * RCU_SOFTIRQ on the CPU that has queued them.
+ * RCU: kernel/rcu/. A grace period ends when all code that was reading (rcu_read_lock(),
+ * preemption or interrupts off) when it began has stopped. The host knows that of each strand; it
+ * is looked at in the next jiffy, as the tick does, or as soon as the event is over where faults
+ * are looked for (interleave=, check=1): the sooner it is freed, the more uses after it are found.
+ * Callbacks run in RCU_SOFTIRQ on the CPU that has queued them.
  */
 #include <linux/completion.h>
 #include <linux/interrupt.h>

@@ -2,20 +2,21 @@
 /*
  * A run from its boot to its results.
  *
- * It ends when its time is over, or all threads of the workload have ended. What has been counted is
- * kept at that instant. Then everything is taken down as on a real machine: the threads that are
- * left end as if killed, and a thread of the kernel unloads the modules. So the end of each
- * thread and policy belongs to every run, and what goes wrong there is seen.
+ * It ends when its time is over, or all threads of the workload have ended. What has been counted
+ * at that instant is its result. Then everything is taken down as on a real machine: the threads
+ * that are left end as if killed, and a thread of the kernel unloads the modules. So the end of
+ * each thread and policy belongs to every run, and what goes wrong there is seen.
  */
 #include <linux/saakm.h>
 #include "saakm/internal.h"
 #include "load.h"
+#include "actor.h"
 #include "machine.h"
 #include "model.h"
 #include "policies.h"
 #include "trace.h"
 
-/* How long threads and modules have to go: a policy that keeps a thread from it is ejected sooner. */
+/* How long threads and modules have to go. A policy that keeps a thread is ejected sooner. */
 #define LEAVE_NS	(100 * NSEC_PER_SEC)
 /* So long the undertaker may wait for a CPU, until it gets one by whatever means. */
 #define PATIENCE_NS	NSEC_PER_MSEC
@@ -70,7 +71,7 @@ static void wait_for(const bool *done)
 
 static void unload_all(void)
 {
-	const struct saakm_policy *policy, *last;
+	const struct saakm_policy *policy, *last;	/* loaded last, unloaded first */
 	char name[MODULE_NAME_LEN];
 	int error;
 
@@ -78,7 +79,8 @@ static void unload_all(void)
 		last = NULL;
 		scoped_guard(rcu) {
 			for_each_saakm_policy(policy) {
-				if (policy->own->owner && (!last || policy->own->id > last->own->id))
+				if (policy->own->owner &&
+				    (!last || policy->own->id > last->own->id))
 					last = policy;
 			}
 			if (last)
@@ -155,6 +157,7 @@ void sim_core_boot(void)
 	policies_check();
 	make_undertaker();
 	load_begin();
+	actor_begin();
 	sim_options.end_ns += load_begin_ns;
 	sim_event_init(&time_is_over, end_at_time, 0);
 	sim_event_set(&time_is_over, sim_options.end_ns);

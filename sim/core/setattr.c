@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Policies and their parameters: kernel/sched/syscalls.c. SCHED_DEADLINE and SCHED_EXT are refused. */
+/* Policies and their parameters: kernel/sched/syscalls.c. SCHED_DEADLINE and _EXT are refused. */
 #include <linux/capability.h>
 #include "model.h"
 

@@ -90,5 +90,6 @@ void *__alloc_percpu(size_t size, size_t align)
 void free_percpu(void *memory)
 {
 	if (memory)
-		WARN(!sim_percpu_free(memory), "free_percpu() of what was not allocated, or is freed");
+		WARN(!sim_percpu_free(memory),
+		     "free_percpu() of what was not allocated, or is freed");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Softirqs: kernel/softirq.c. They run at the end of an interrupt. Not modelled: ksoftirqd as a
- * thread; what is raised outside of interrupts, or again and again, comes in an interrupt of its own,
- * after this event.
+ * thread; what is raised outside of interrupts, or again and again, comes in an interrupt of its
+ * own, after this event.
  */
 #include <linux/interrupt.h>
 
@@ -79,8 +79,8 @@ static void serve(unsigned int pending)
 }
 
 /*
- * Called with interrupts off or on, and leaves them off. The kernel stops after 2 ms as well, which is
- * not reached here: no time passes.
+ * Called with interrupts off or on, and leaves them off. The kernel stops after 2 ms as well,
+ * which is not reached here: no time passes.
  */
 void model_do_softirqs(void)
 {

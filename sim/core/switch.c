@@ -159,7 +159,7 @@ static void burst_over(struct sim_event *event)
 	struct rq *rq = container_of(event, struct rq, burst);
 	struct task_struct *p = rq->curr;
 
-	/* It was set for another thread; or an interrupt is put aside, at whose end it begins anew. */
+	/* It was set for another thread; or an interrupt is put aside, and it begins after that. */
 	if (unlikely(rq->burst_stale || sim_cpu_interrupted(rq->cpu))) {
 		rq->burst_stale = true;
 		return;
@@ -454,6 +454,8 @@ static void compute(struct rq *rq, unsigned int steps)
 			break;
 		}
 		sim_events++;
+		/* It is still that of the thread before. */
+		sim_event_cancel(&rq->burst);
 		curr->step(curr);
 		rq = model_rq();
 		preempt_in_step(rq);
@@ -539,7 +541,7 @@ void io_schedule(void)
 	schedule();
 }
 
-/* kernel/sched/core.c, __cond_resched(): the current thread, on a stack of its own, is preempted. */
+/* kernel/sched/core.c, __cond_resched(): the current thread, which has a stack, is preempted. */
 int __cond_resched(void)
 {
 	struct task_struct *p = current;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tick, HZ times a second on CPUs that do not idle (CONFIG_NO_HZ_IDLE), at the same times on all
- * of them; jiffies; and the kick by which a busy CPU lets an idle one balance for all that idle.
+ * The tick, HZ times a second on CPUs that do not idle (CONFIG_NO_HZ_IDLE), at the same times on
+ * all of them; jiffies; and the kick by which a busy CPU makes an idle one balance for the others.
  *
  * An idle CPU's tick is stopped by a mark: the event that is set already does nothing then, and
  * is the right one again should the CPU be busy before it. Not modelled: nohz_full CPUs, which
@@ -114,8 +114,8 @@ static void tick(struct sim_event *event)
 		return;
 	model_irq_enter();
 	model_stats.ticks++;
-	model_charge_on(rq, MODEL_COST_TICK);
 	sched_tick(rq);
+	model_charge_on(rq, MODEL_COST_TICK);
 	sim_event_set(event, event->at + TICK_NSEC);
 	model_irq_exit();
 }

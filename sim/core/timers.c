@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Timers: kernel/time/hrtimer.c, timer.c, sleep_timeout.c; and delays. A timer's CPU is the one that
- * starts it. Timers of jiffies are run by TIMER_SOFTIRQ at the beginning of their jiffy, whether the
- * CPU ticks or not: an idle one would program its clock for that.
+ * Timers: kernel/time/hrtimer.c, timer.c, sleep_timeout.c; and delays. A timer's CPU is the one
+ * that starts it. Timers of jiffies are run by TIMER_SOFTIRQ at the beginning of their jiffy,
+ * whether the CPU ticks or not: an idle one would program its clock for that.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -93,8 +93,8 @@ struct cpu_timers {
 static DEFINE_PER_CPU(struct cpu_timers, timers);
 
 /*
- * The kernel's wheel has levels, each coarser than the one before by 8, and rounds up: calc_wheel_index().
- * The level is kept in the upper bits of timer_list.flags.
+ * The kernel's wheel has levels, each coarser than the one before by 8, and rounds up:
+ * calc_wheel_index(). The level is kept in the upper bits of timer_list.flags.
  */
 #define LEVEL_SHIFT	28
 #define NR_LEVELS	9

@@ -56,7 +56,8 @@ void model_trace_switch(struct task_struct *prev, struct task_struct *next, bool
 
 static void wakeup_event(const char *name, const struct task_struct *p)
 {
-	event(name, "comm=%s pid=%d prio=%d target_cpu=%03d", p->comm, p->pid, p->prio, task_cpu(p));
+	event(name, "comm=%s pid=%d prio=%d target_cpu=%03d", p->comm, p->pid, p->prio,
+	      task_cpu(p));
 }
 
 void model_trace_waking(struct task_struct *p)
@@ -76,8 +77,8 @@ void model_trace_wakeup_new(struct task_struct *p)
 
 void model_trace_migrate(struct task_struct *p, int dest_cpu)
 {
-	event("sched_migrate_task", "comm=%s pid=%d prio=%d orig_cpu=%d dest_cpu=%d", p->comm, p->pid,
-	      p->prio, task_cpu(p), dest_cpu);
+	event("sched_migrate_task", "comm=%s pid=%d prio=%d orig_cpu=%d dest_cpu=%d", p->comm,
+	      p->pid, p->prio, task_cpu(p), dest_cpu);
 }
 
 void model_trace_fork(struct task_struct *parent, struct task_struct *child)
@@ -103,8 +104,8 @@ void model_trace_pi_setprio(struct task_struct *p, struct task_struct *pi_task)
 }
 
 /*
- * The hash of a run knows transitions by the option that has them checked, not by that which has them
- * written: who watches changes nothing.
+ * The hash of a run has the transitions in it if the options want them checked, whether they are
+ * written or not: who watches changes nothing.
  */
 void sim_trace_saakm_transition(struct task_struct *p, u32 policy, int next, int cpu,
 				const char *handler)
@@ -112,9 +113,10 @@ void sim_trace_saakm_transition(struct task_struct *p, u32 policy, int next, int
 	if (sim_options.transitions)
 		model_hash((u64)p->pid << 32 ^ (u64)cpu << 16 ^ (u64)p->saakm.state << 8 ^ next);
 	if (model_tracing)
-		event("saakm_transition", "comm=%s pid=%d policy=%u prev=%s next=%s cpu=%d handler=%s",
-		      p->comm, p->pid, policy, saakm_state_names[p->saakm.state],
-		      saakm_state_names[next], cpu, handler);
+		event("saakm_transition",
+		      "comm=%s pid=%d policy=%u prev=%s next=%s cpu=%d handler=%s", p->comm, p->pid,
+		      policy, saakm_state_names[p->saakm.state], saakm_state_names[next], cpu,
+		      handler);
 }
 
 void sim_trace_saakm_call(u32 policy, const char *handler, const struct task_struct *p, int cpu)

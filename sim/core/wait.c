@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Wait queues and completions: kernel/sched/wait.c, wait_bit.c, completion.c. See <linux/wait.h>. */
+/*
+ * Wait queues and completions: kernel/sched/wait.c, wait_bit.c, completion.c. See <linux/wait.h>.
+ */
 #include <linux/sched.h>
 #include <linux/wait.h>
 
 #include "machine.h"
 
-int autoremove_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
+int autoremove_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags,
+			     void *key)
 {
 	int woken = default_wake_function(entry, mode, flags, key);
 

@@ -14,8 +14,8 @@ bool is_cpu_allowed(struct task_struct *p, int cpu)
 		return cpu_online(cpu);
 	if (!(p->flags & PF_KTHREAD))
 		return cpu_active(cpu);
-	/* Per-CPU kernel threads stay while their CPU is online at all. */
-	return p->flags & PF_NO_SETAFFINITY ? cpu_online(cpu) : cpu_active(cpu);
+	/* Threads of the CPU itself stay while it is online at all. */
+	return cpu_online(cpu) && (p->per_cpu || !cpumask_test_cpu(cpu, &model_dying_mask));
 }
 
 /* All of its CPUs are gone: it may use any, as after cpuset_cpus_allowed_fallback(). */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work for kernel threads: kernel/workqueue.c. One pool serves all queues, with as many workers as have
- * something to do at once, which may run on any CPU: they are threads of the fair class, kworker/u:N.
- * Not modelled: pools of single CPUs and of high priority, limits of how many run at once.
+ * Work for kernel threads: kernel/workqueue.c. One pool serves all queues, with as many workers as
+ * have something to do at once, which may run on any CPU: they are threads of the fair class,
+ * kworker/u:N. Not modelled: pools of single CPUs and of high priority, limits of how many run at
+ * once.
  */
 #include <linux/init.h>
 #include <linux/kthread.h>
@@ -203,7 +204,7 @@ static void insert(struct workqueue_struct *wq, struct work_struct *work)
 
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 {
-	if (WARN(!work->entry.next || !work->func, "queue_work() of a work that is not initialised"))
+	if (WARN(!work->entry.next || !work->func, "a work is queued that is not initialised"))
 		return false;
 	if (work->pending)
 		return false;

@@ -55,7 +55,8 @@ static void read_line(struct costs *costs, char *line)
 	if (!value || strtok(NULL, " \t"))
 		sim_bad_input(costs->path, costs->line, "a line is NAME INSTRUCTIONS, or rate N");
 	if (!strcmp(name, "rate")) {
-		set(costs, &costs->rate_line, &costs->rate, number(costs, value, 1, MAX_RATE), name);
+		set(costs, &costs->rate_line, &costs->rate, number(costs, value, 1, MAX_RATE),
+		    name);
 		return;
 	}
 	for (i = 0; i < costs->count; i++)
@@ -77,7 +78,8 @@ static void read_text(struct costs *costs, const char *text, const char *end)
 
 		costs->line++;
 		if (length >= LINE_SIZE || memchr(text, '\0', length))
-			sim_bad_input(costs->path, costs->line, "this is no line of a table of costs");
+			sim_bad_input(costs->path, costs->line,
+				      "this is no line of a table of costs");
 		memcpy(line, text, length);
 		line[length] = '\0';
 		line[strcspn(line, "#")] = '\0';
@@ -88,7 +90,9 @@ static void read_text(struct costs *costs, const char *text, const char *end)
 
 void sim_costs_read(const char *path, const char * const *names, sim_u64 *ns, unsigned int count)
 {
-	struct costs costs = { .path = path, .names = names, .ns = ns, .count = count, .rate = 1000 };
+	struct costs costs = {
+		.path = path, .names = names, .ns = ns, .count = count, .rate = 1000,
+	};
 	unsigned long size;
 	char *text = sim_read_file(path, &size);
 	unsigned int i;

@@ -32,13 +32,14 @@ struct sim_event *sim_queue_pop(sim_u64 limit);
 unsigned int sim_queue_length(void);
 
 /* loop.c */
+extern bool sim_booted;
 void sim_run(void);
 void sim_loop(void);
 void sim_undefer(struct sim_event *event);
 
 /* strand.c: stacks, and the switch between them */
 struct sim_stack {
-	void		*low;		/* of the memory that is used as stack; a guard page is below */
+	void		*low;		/* of its memory; a guard page is below */
 	size_t		size;
 	void		*pointer;	/* where it goes on, while it does not run */
 	void		*fake;		/* ASan's */

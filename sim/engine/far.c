@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events that are far: a heap with four children to a node, ordered by (time, sequence number). The
- * keys stand in the heap's array beside the pointers, so that sifting touches no event but to tell it
- * where it is.
+ * Events that are far: a heap with four children to a node, ordered by (time, sequence number).
+ * The keys stand in the heap's array beside the pointers, so that sifting touches no event but to
+ * tell it where it is.
  */
 #include <stdlib.h>
 

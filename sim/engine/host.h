@@ -119,9 +119,9 @@ extern struct sim_strand *sim_strand;
 
 /*
  * Go on @ns later, on this CPU; others run meanwhile. While interrupts are off, or in a hardirq,
- * the CPU takes no event until then; otherwise its events come as interrupts of this code, and must not
- * schedule: see sim_cpu_interrupted(). A worker (sim_context.task) that may be preempted leaves the
- * CPU to others.
+ * the CPU takes no event until then; otherwise its events come as interrupts of this code, and
+ * must not schedule: see sim_cpu_interrupted(). A worker (sim_context.task) that may be preempted
+ * leaves the CPU to others.
  */
 void sim_pause(sim_u64 ns);
 
@@ -131,8 +131,8 @@ struct sim_waiters {
 };
 
 /*
- * Wait, occupying the CPU as in sim_pause(), until somebody calls sim_wake(). The condition is to be
- * tested again after that. @what: for the report if nobody ever does: "lock rq->__lock of ...".
+ * Wait, occupying the CPU as in sim_pause(), until somebody calls sim_wake_*(). The condition is to
+ * be tested again after that. @what: for the report if nobody ever does: "lock rq->__lock of ...".
  */
 void sim_wait(struct sim_waiters *waiters, const char *what);
 
@@ -163,7 +163,8 @@ _Bool sim_cpu_occupied(int cpu);
 
 /*
  * Grace periods of RCU. sim_quiet_mark() gives a number; sim_quiet_since() of it is true once all
- * strands that were reading then (nested rcu_read_lock(), preemption or interrupts off) have stopped.
+ * strands that were reading then (nested rcu_read_lock(), preemption or interrupts off) have
+ * stopped.
  */
 sim_u64 sim_quiet_mark(void);
 _Bool sim_quiet_since(sim_u64 mark);
@@ -190,8 +191,6 @@ void sim_random_init(struct sim_random *random, const char *name, sim_u64 index)
 sim_u64 sim_random_next(struct sim_random *random);
 /* 0 ... @n - 1, each as likely; @n > 0 */
 sim_u64 sim_random_below(struct sim_random *random, sim_u64 n);
-/* Exponentially distributed with this mean: in integers, so the same on every machine */
-sim_u64 sim_random_exponential(struct sim_random *random, sim_u64 mean);
 
 /* ---- memory: memory.c ---- */
 
@@ -199,7 +198,7 @@ sim_u64 sim_random_exponential(struct sim_random *random, sim_u64 mean);
 void *sim_alloc(unsigned long size);
 void sim_free(void *memory);
 
-/* With the option fail=N: from now on 1 in N allocations fails, or none. */
+/* With the option fail=N: from now on 1 in N allocations fails, or none. On after the boot. */
 void sim_failing(_Bool on);
 
 /* As kmalloc(): NULL if it is to fail. Zeroed if @zero. */
@@ -250,12 +249,16 @@ _Bool sim_readable(const void *address, unsigned long size);
 /* Is @address on the stack of the strand that runs? */
 _Bool sim_on_stack(const void *address);
 
-/* Names of who called whom, innermost first, by @print; nothing unless this is a sanitized build. */
+/*
+ * Names of who called whom, innermost first, by @print; nothing unless this is a sanitized build.
+ */
 void sim_print_stack(void (*print)(const char *name));
 
 /* ---- files and output: files.c, output.c ---- */
 
-/* All of a file, with a NUL behind it; NULL: there is none, or it is not readable. sim_free() it. */
+/*
+ * All of a file, with a NUL behind it; NULL: there is none, or it is not readable. sim_free() it.
+ */
 char *sim_read_file(const char *path, unsigned long *size);
 
 /* Why the last one could not be read */
@@ -272,7 +275,10 @@ void sim_error_write(const char *text, unsigned long length);
 
 /* ---- ends ---- */
 
-/* Bad input: "FILE:LINE: message" on standard error, exit status 2. @line 0: no line; @file NULL: neither. */
+/*
+ * Bad input: "FILE:LINE: message" on standard error, exit status 2. @line 0: no line; @file NULL:
+ * neither.
+ */
 __attribute__((noreturn))
 void sim_bad_input(const char *file, unsigned int line, const char *fmt, ...);
 
@@ -311,7 +317,9 @@ struct sim_options {
 	unsigned int	nr_params;
 	struct sim_setting *sets;		/* set=PATH:V, in order */
 	unsigned int	nr_sets;
-	struct sim_setting *reads;		/* read=PATH: print this file of the kernel at the end */
+	struct sim_setting *ats;		/* at=NS:ACTION, in order */
+	unsigned int	nr_ats;
+	struct sim_setting *reads;		/* read=PATH: print that file at the end */
 	unsigned int	nr_reads;
 };
 
@@ -333,7 +341,9 @@ void sim_core_finish(void);
 /* After each event, with the option check=1. */
 void sim_core_check(void);
 
-/* An event of @cpu (or -1), @fn, ended with something else than 0 in sim_context: report, mend it. */
+/*
+ * An event of @cpu (or -1), @fn, ended with something else than 0 in sim_context: report, mend it.
+ */
 void sim_core_left_context(int cpu, const void *fn);
 
 /* @count events happened at one instant: who loops? Reports; the engine then ends the run. */

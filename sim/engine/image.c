@@ -40,14 +40,15 @@ struct sim_image *sim_image_save(unsigned int file)
 /* Of a per-CPU variable each CPU has one. */
 static void restore(const struct variable *variable)
 {
+	char *to = variable->address;
 	unsigned int cpu;
 
-	if (!sim_percpu_is_template(variable->address)) {
-		memcpy(variable->address, variable->content, variable->size);
+	if (!sim_percpu_is_template(to)) {
+		memcpy(to, variable->content, variable->size);
 		return;
 	}
 	for (cpu = 0; cpu < sim_options.cpus; cpu++)
-		memcpy(variable->address + sim_percpu_offset[cpu], variable->content, variable->size);
+		memcpy(to + sim_percpu_offset[cpu], variable->content, variable->size);
 }
 
 void sim_image_restore(const struct sim_image *image)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The event loop, and strands. The loop runs upon a strand like everything else. When the function of
- * an event must wait, its strand is put aside as it is, and another one, a new or an idle one, goes
- * on with the loop; when the wait is over, that one lies idle again, and the first returns from its wait,
- * ends its event, and is the one that runs the loop. So an event that does not wait costs no switch.
+ * The event loop, and strands. The loop runs upon a strand like everything else. When the function
+ * of an event must wait, its strand is put aside as it is, and another one, a new or an idle one,
+ * goes on with the loop; when the wait is over, that one lies idle again, and the first returns
+ * from its wait, ends its event, and is the one that runs the loop. So an event that does not wait
+ * costs no switch.
  *
  * For each CPU there is a stack of the strands that occupy it: on top who was put aside last,
  * below whom it had interrupted.
@@ -40,10 +41,16 @@ struct sim_strand {
 struct cpu {
 	struct sim_strand	*top;
 	struct sim_event	*first, *last;	/* deferred */
+	struct cpu		*next_ready;
+	bool			is_ready;	/* for some of these, perhaps */
 };
+
+/* The boot is no part of the time that a run has; but a module may wait for what never comes. */
+#define LONGEST_BOOT_NS	1000000000000ULL
 
 sim_u64 sim_now;
 sim_u64 sim_events;
+bool sim_booted;
 struct sim_context sim_context = { .cpu = -1 };
 struct sim_strand *sim_strand;
 unsigned int sim_interleaving;
@@ -54,6 +61,7 @@ static struct sim_strand *aside;		/* all that were put aside, latest first */
 static struct cpu *cpus;
 static unsigned int nr_occupied;		/* strands that occupy a CPU */
 static unsigned int nr_deferred;		/* events */
+static struct cpu *ready, **ready_end = &ready;	/* CPUs, in order */
 static volatile bool stopping;
 static sim_u64 mark, quiet;			/* of RCU: the latest, and when this event began */
 static sim_u64 instant;				/* guard against loops */
@@ -90,11 +98,17 @@ void sim_undefer(struct sim_event *event)
 	nr_deferred--;
 }
 
-/* It may be their turn: they come again, now, in the same order. */
-static void recall_deferred(int cpu)
+/* It may be their turn, once this event is over. */
+static void recall_deferred(int number)
 {
-	while (nr_deferred && cpus[cpu].first)
-		sim_event_set(cpus[cpu].first, sim_now);
+	struct cpu *cpu = &cpus[number];
+
+	if (!nr_deferred || !cpu->first || cpu->is_ready)
+		return;
+	cpu->is_ready = true;
+	cpu->next_ready = NULL;
+	*ready_end = cpu;
+	ready_end = &cpu->next_ready;
 }
 
 /* ---- who occupies a CPU ---- */
@@ -156,6 +170,37 @@ static bool must_wait(const struct sim_event *event)
 	return !takes_interrupts(&top->context);
 }
 
+/* Of those whose CPU may have become ready for them the first one that can happen now, or NULL. */
+static struct sim_event *recalled(void)
+{
+	struct sim_event *event;
+
+	for (; ready; ready = ready->next_ready) {
+		for (event = ready->first; event; event = event->next) {
+			if (must_wait(event))
+				continue;
+			sim_undefer(event);
+			return event;
+		}
+		ready->is_ready = false;
+	}
+	ready_end = &ready;
+	return NULL;
+}
+
+/* Does an event wait for its CPU that was due before the end? */
+static bool somebody_is_due(void)
+{
+	const struct sim_event *event;
+	unsigned int i;
+
+	for (i = 0; nr_deferred && i < sim_options.cpus; i++)
+		for (event = cpus[i].first; event; event = event->next)
+			if (event->at <= sim_options.end_ns)
+				return true;
+	return false;
+}
+
 /* ---- switching ---- */
 
 /* A strand of the pool begins like that, and is in the loop ever after. */
@@ -208,7 +253,9 @@ static void take_up(struct sim_strand *strand)
 	leave(strand);
 }
 
-/* The strand that runs waits; the loop goes on upon another one, and comes back in wake_strand(). */
+/*
+ * The strand that runs waits; the loop goes on upon another one, and comes back in wake_strand().
+ */
 static void suspend(enum strand_state state)
 {
 	struct sim_strand *strand = sim_strand;
@@ -398,18 +445,22 @@ static void report_deadlocks(void)
 					  sim_now - strand->since);
 }
 
-/* What was due before the end happens, though its CPU was occupied then. */
-static inline sim_u64 limit(void)
+/* What was due before the end happens, though its CPU was occupied then. NULL: the end. */
+static struct sim_event *next_event(void)
 {
-	if (unlikely(nr_deferred))
-		return SIM_NEVER;
-	return likely(sim_now < sim_options.end_ns) ? sim_options.end_ns : sim_now;
+	struct sim_event *event = unlikely(ready) ? recalled() : NULL;
+
+	if (!event)
+		event = sim_queue_pop(sim_booted ? sim_options.end_ns : LONGEST_BOOT_NS);
+	if (unlikely(!event) && somebody_is_due())
+		event = sim_queue_pop(SIM_NEVER);
+	return event;
 }
 
 void sim_loop(void)
 {
 	while (!stopping) {
-		struct sim_event *event = sim_queue_pop(limit());
+		struct sim_event *event = next_event();
 		void (*fn)(struct sim_event *event);
 
 		if (!event)

@@ -12,7 +12,6 @@ _Bool sim_interrupted;
 _Bool sim_misbehaves;
 
 static struct sim_event boot, progress;
-static sim_u64 progress_events;
 
 /* Stacks of strands are unknown to LeakSanitizer, which would take what they refer to for lost. */
 const char *__asan_default_options(void);
@@ -67,6 +66,8 @@ static void boots(struct sim_event *event)
 {
 	(void)event;
 	sim_core_boot();
+	sim_booted = true;
+	sim_failing(true);
 }
 
 /* A line for each per cent of the time. It is no event of the simulation, and not counted. */
@@ -75,8 +76,8 @@ static void progresses(struct sim_event *event)
 	char line[64];
 	int length;
 
-	progress_events++;
-	length = snprintf(line, sizeof(line), "%llu %llu\n", sim_now, sim_events - progress_events + 1);
+	length = snprintf(line, sizeof(line), "%llu %llu\n", sim_now, sim_events);
+	sim_events--;
 	if (write(sim_options.progress_fd, line, length) != length)
 		return;			/* nobody reads any more */
 	sim_event_set(event, sim_now + sim_options.end_ns / 100);
@@ -108,7 +109,6 @@ int main(int argc, char **argv)
 		sim_event_set(&progress, sim_options.end_ns / 100);
 	}
 	sim_run();
-	sim_events -= progress_events;
 	sim_core_finish();
 	if (fflush(stdout) || ferror(stdout)) {
 		fputs("sim: the result could not be written to standard output\n", stderr);

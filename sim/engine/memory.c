@@ -36,7 +36,10 @@ static void *allocate(unsigned long size)
 {
 	void *memory;
 
-	/* kmalloc() of a size that is a power of two is aligned to it, but none promises more than 64. */
+	/*
+	 * kmalloc() of a size that is a power of two is aligned to it, but none promises more than
+	 * 64.
+	 */
 	if (size < LINE)
 		memory = malloc(size ? size : 1);
 	else if (posix_memalign(&memory, LINE, size))

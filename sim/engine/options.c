@@ -52,23 +52,25 @@ static const struct option {
 
 static void parse_number(const struct option *option, const char *value)
 {
+	const char *name = option->name;
 	sim_u64 number;
 	char *end;
 
 	errno = 0;
 	number = strtoull(value, &end, 10);
 	if (!isdigit((unsigned char)*value) || *end)
-		sim_bad_input(NULL, 0, "option %s=%s: a whole number is expected", option->name, value);
+		sim_bad_input(NULL, 0, "option %s=%s: a whole number is expected", name, value);
 	if (errno || number < option->min || number > option->max)
-		sim_bad_input(NULL, 0, "option %s=%s: between %llu and %llu is possible", option->name,
+		sim_bad_input(NULL, 0, "option %s=%s: between %llu and %llu is possible", name,
 			      value, option->min, option->max);
-	switch (option->kind) {
-	case COUNT: *(unsigned int *)option->place = number; break;
-	case LONG_NUMBER: *(sim_u64 *)option->place = number; break;
-	case FLAG: *(_Bool *)option->place = number; break;
-	case DESCRIPTOR: *(int *)option->place = number; break;
-	case PATH: break;
-	}
+	if (option->kind == COUNT)
+		*(unsigned int *)option->place = number;
+	else if (option->kind == LONG_NUMBER)
+		*(sim_u64 *)option->place = number;
+	else if (option->kind == FLAG)
+		*(_Bool *)option->place = number;
+	else
+		*(int *)option->place = number;
 }
 
 static void add(struct sim_setting **list, unsigned int *n, const char *name, const char *value)
@@ -91,6 +93,18 @@ static void parse_set(char *value)
 	add(&sim_options.sets, &sim_options.nr_sets, value, colon + 1);
 }
 
+/* at=NS:VERB:WHOM. */
+static void parse_at(char *value)
+{
+	char *colon = strchr(value, ':');
+
+	if (!colon || colon == value)
+		sim_bad_input(NULL, 0, "option at=%s: NS:offline:CPU, NS:online:CPU or NS:eject:POLICY "
+			      "is expected", value);
+	*colon = 0;
+	add(&sim_options.ats, &sim_options.nr_ats, value, colon + 1);
+}
+
 static void unknown(const char *name)
 {
 	char known[512] = "";
@@ -100,7 +114,7 @@ static void unknown(const char *name)
 		strcat(known, options[i].name);
 		strcat(known, "=, ");
 	}
-	sim_bad_input(NULL, 0, "there is no option %s=; there are %sset=, read= and "
+	sim_bad_input(NULL, 0, "there is no option %s=; there are %sset=, at=, read= and "
 		      "POLICY.PARAMETER=", name, known);
 }
 
@@ -114,6 +128,10 @@ static void parse_option(char *name, char *value)
 	}
 	if (!strcmp(name, "set")) {
 		parse_set(value);
+		return;
+	}
+	if (!strcmp(name, "at")) {
+		parse_at(value);
 		return;
 	}
 	if (!strcmp(name, "read")) {
@@ -140,10 +158,11 @@ static void check_topology(void)
 	o->node = o->node ? o->node : o->cpus;
 	o->llc = o->llc ? o->llc : o->node;
 	if (o->llc % o->smt)
-		sim_bad_input(NULL, 0, "llc=%u is no multiple of smt=%u: a core of so many CPUs would "
-			      "have two caches", o->llc, o->smt);
+		sim_bad_input(NULL, 0,
+			      "llc=%u is no multiple of smt=%u: a core would have two caches",
+			      o->llc, o->smt);
 	if (o->node % o->llc)
-		sim_bad_input(NULL, 0, "node=%u is no multiple of llc=%u: a cache would be in two nodes",
+		sim_bad_input(NULL, 0, "node=%u is no multiple of llc=%u: a cache in two nodes",
 			      o->node, o->llc);
 	if (o->cpus % o->node)
 		sim_bad_input(NULL, 0, "cpus=%u is no multiple of node=%u", o->cpus, o->node);
@@ -159,14 +178,17 @@ static void usage(void)
 	     "  cpus=N smt=N llc=N node=N  CPUs; CPUs to a core, a last-level cache, a node\n"
 	     "  seed=N           all that is random comes from it (1)\n"
 	     "  for=NS           at most so much simulated time (1000000000)\n"
-	     "  costs=FILE       what operations cost: lines NAME INSTRUCTIONS; \"free\" (default): nothing\n"
-	     "  interleave=N     1 in N operations on locks lets others run first; window=NS: for how long\n"
+	     "  costs=FILE       what operations cost: lines NAME INSTRUCTIONS; free: nothing\n"
+	     "  interleave=N     1 in N operations on locks lets others run first\n"
+	     "  window=NS        for as long as this (200000)\n"
 	     "  fail=N           1 in N allocations of memory fails\n"
 	     "  trace=FILE       write events there\n"
 	     "  progress=FD      write SIMULATED_NS EVENTS there, for each per cent\n"
-	     "  check=1          check invariants after each event; transitions=0: not the class's own\n"
+	     "  check=1          check invariants after each event\n"
+	     "  transitions=0    do not check the class's own\n"
 	     "  POLICY.NAME=V    parameter NAME of module POLICY\n"
 	     "  set=FILE:V       write V to /sys/kernel/saakm/FILE, or to a /proc or debugfs path\n"
+	     "  at=NS:WHAT       do that then: offline:CPU, online:CPU, eject:POLICY\n"
 	     "  read=FILE        print that at the end, on standard error");
 	exit(0);
 }
@@ -192,7 +214,8 @@ void sim_options_parse(int argc, char **argv)
 		}
 	}
 	if (!sim_options.program)
-		sim_bad_input(NULL, 0, "no program was given: sim [OPTION=VALUE ...] PROGRAM, or --help");
+		sim_bad_input(NULL, 0,
+			      "no program is given: sim [OPTION=VALUE ...] PROGRAM, or --help");
 	if (sim_options.costs && !strcmp(sim_options.costs, "free"))
 		sim_options.costs = NULL;
 	check_topology();

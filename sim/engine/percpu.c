@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Per-CPU data. The linker collects the static variables in section "sim_percpu", which is the
- * template; each CPU gets a copy, and sim_percpu_offset[] is how far that is from the template. What
- * is allocated later comes from chunks, each of which has as much for each CPU, at the same
- * distances; they lie far behind the copies, so that the addresses which sim_percpu_alloc() returns,
- * as far behind the template, are nobody's: who forgets per_cpu_ptr() faults.
+ * template; each CPU gets a copy, and sim_percpu_offset[] is how far that is from the template.
+ * What is allocated later comes from chunks, each of which has as much for each CPU, at the same
+ * distances; they lie far behind the copies, so that the addresses which sim_percpu_alloc()
+ * returns, as far behind the template, are nobody's: who forgets per_cpu_ptr() faults.
  *
- * With AddressSanitizer, and -fsanitize-sections=sim_percpu, the template has redzones between
- * the variables. The copies get the same, and the template is poisoned as a whole.
+ * With AddressSanitizer, and -fsanitize-sections=sim_percpu, the template has redzones between the
+ * variables. The copies get the same, and the template is poisoned as a whole.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -97,7 +97,10 @@ void sim_percpu_init(unsigned int cpus)
 	unsigned long size = __stop_sim_percpu - __start_sim_percpu;
 	unsigned int cpu;
 
-	/* An odd number of lines, so that what CPUs have at one offset is not in one set of a cache. */
+	/*
+	 * An odd number of lines, so that what CPUs have at one offset is not in one set of a
+	 * cache.
+	 */
 	stride = ((size > MIN_STRIDE ? size : MIN_STRIDE) / LINE + 2) / 2 * 2 * LINE + LINE;
 	nr_copies = cpus;
 	copies = mmap(NULL, NR_CHUNKS * CHUNK_DISTANCE, PROT_NONE,

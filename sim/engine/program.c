@@ -105,8 +105,8 @@ static void parse_flags(const struct reader *r, char *word, struct program_group
 		flag = !strcmp(word, "inherit") ? &group->inherit :
 		       !strcmp(word, "reset") ? &group->reset : NULL;
 		if (!flag)
-			reader_refuse(r, "%s is no flag: those are 'inherit' and 'reset', or 'none'",
-				      reader_quoted(word));
+			reader_refuse(r, "%s is no flag: those are 'inherit' and 'reset', or "
+				      "'none'", reader_quoted(word));
 		if (*flag)
 			reader_refuse(r, "the flag '%s' is there twice", word);
 		*flag = true;

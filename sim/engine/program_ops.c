@@ -258,8 +258,8 @@ static const struct syntax *find_syntax(const struct reader *r)
 		if (!strcmp(r->words[0], syntaxes[i].name))
 			return &syntaxes[i];
 	if (!strcmp(r->words[0], "program"))
-		reader_refuse(r, "'program' within the program of group '%s', whose 'end' is missing",
-			      r->group->name);
+		reader_refuse(r, "'program' within the program of group '%s', whose 'end' is "
+			      "missing", r->group->name);
 	reader_refuse(r, "%s is no operation", reader_quoted(r->words[0]));
 }
 

@@ -82,7 +82,7 @@ struct reader {
 __attribute__((noreturn, format(printf, 2, 3)))
 void reader_refuse(const struct reader *r, const char *fmt, ...);
 
-/* @word as it may stand in a message: printable, short, in quotes. Overwritten by the fourth call. */
+/* @word as it may stand in a message: printable, short, quoted. The fourth call overwrites it. */
 const char *reader_quoted(const char *word);
 
 /* Room for one more behind @count elements of @size bytes. */

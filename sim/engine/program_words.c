@@ -258,7 +258,7 @@ unsigned int reader_index(struct reader *r, char *terms, unsigned int first, uns
 		index_term(r, terms, &index);
 	}
 	*indexed = true;
-	/* An array of one, or numbers only: always the same object. A group's threads come later. */
+	/* An array of one, or numbers only: always the same object. Threads come and go. */
 	if (count && (count == 1 || !(index.times[0] | index.times[1] | index.times[2]))) {
 		*indexed = false;
 		return first + (unsigned int)(index.number % count);

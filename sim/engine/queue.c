@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The event queue, ordered by (time, sequence number). What happens within the next 8 ms stands in
- * a ring of buckets of 128 ns each, as lists, with a bit for each bucket that has something. A bucket
- * is put in order when its time has come, so that to set an event touches no more than its last
- * neighbour, however many there are. What is later stands in a heap (far.c) until its time comes near.
+ * a ring of buckets of 128 ns each, as lists, with a bit for each bucket that has something. A
+ * bucket is put in order when its time has come, so that to set an event touches no more than its
+ * last neighbour, however many there are. What is later stands in a heap (far.c) until its time
+ * comes near.
  *
- * tests/sim/queue_speed.c measures it, and the heap alone. A calendar queue, which has no other part
- * but must find a width for its buckets, was slower with few events and as fast with many.
+ * tests/sim/queue_speed.c measures it, and the heap alone. A calendar queue, which has no other
+ * part but must find a width for its buckets, was slower with few events and as fast with many.
  */
 #include "engine.h"
 #include "far.h"
@@ -46,7 +47,8 @@ static inline bool later(const struct sim_event *a, const struct sim_event *b)
 }
 
 /* Behind @prev, or first. */
-static inline void link_behind(struct bucket *bucket, struct sim_event *prev, struct sim_event *event)
+static inline void link_behind(struct bucket *bucket, struct sim_event *prev,
+			       struct sim_event *event)
 {
 	event->prev = prev;
 	event->next = prev ? prev->next : bucket->first;

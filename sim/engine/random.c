@@ -56,39 +56,3 @@ sim_u64 sim_random_below(struct sim_random *random, sim_u64 n)
 	} while (x < unfair);
 	return x % n;
 }
-
-/*
- * -log2(x / 2^64) for x > 0, in 1 / 2^56: the integer part by the leading bit, then a bit for each
- * squaring of the rest.
- */
-static sim_u64 minus_log2(sim_u64 x)
-{
-	int shift = __builtin_clzll(x), i;
-	sim_u64 result = 0;
-
-	x <<= shift;				/* 1.0 <= x / 2^63 < 2.0 */
-	for (i = 0; i < 40; i++) {
-		unsigned __int128 square = (unsigned __int128)x * x;
-
-		result <<= 1;
-		if (square >> 127) {
-			result |= 1;
-			x = square >> 64;
-		} else {
-			x = square >> 63;
-		}
-	}
-	return ((sim_u64)(shift + 1) << 56) - (result << 16);
-}
-
-sim_u64 sim_random_exponential(struct sim_random *random, sim_u64 mean)
-{
-	sim_u64 x;
-
-	do {
-		x = sim_random_next(random);
-	} while (!x);
-	/* -ln(u) = -log2(u) * ln 2; ln 2 * 2^64 = 0xb17217f7d1cf79ab */
-	x = (unsigned __int128)minus_log2(x) * 0xb17217f7d1cf79abULL >> 64;
-	return (unsigned __int128)x * mean >> 56;
-}

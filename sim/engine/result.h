@@ -53,8 +53,8 @@ void sim_warning(const char *text);
 /* ---- costs.c ---- */
 
 /*
- * Read the table of costs, @path: for each of the @count @names how many ns it takes. What the table
- * does not name takes none.
+ * Read the table of costs, @path: how many ns each of the @count @names takes. What the table does
+ * not name takes none.
  */
 void sim_costs_read(const char *path, const char * const *names, sim_u64 *ns, unsigned int count);
 

@@ -40,11 +40,21 @@ static void store(const struct spec *spec, sim_u64 value, va_list *args)
 	if (spec->skip)
 		return;
 	switch (spec->length) {
-	case 'H': *va_arg(*args, unsigned char *) = value; break;
-	case 'h': *va_arg(*args, unsigned short *) = value; break;
-	case 'l': *va_arg(*args, unsigned long *) = value; break;
-	case 'L': *va_arg(*args, unsigned long long *) = value; break;
-	default: *va_arg(*args, unsigned int *) = value; break;
+	case 'H':
+		*va_arg(*args, unsigned char *) = value;
+		break;
+	case 'h':
+		*va_arg(*args, unsigned short *) = value;
+		break;
+	case 'l':
+		*va_arg(*args, unsigned long *) = value;
+		break;
+	case 'L':
+		*va_arg(*args, unsigned long long *) = value;
+		break;
+	default:
+		*va_arg(*args, unsigned int *) = value;
+		break;
 	}
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Stacks, and the switch between them: what strands are made of. A page without access is below
- * each, so that an overflow is a fault and not a surprise. AddressSanitizer must be told of switches:
- * it keeps the frames of functions that have returned for each stack.
+ * each, so that an overflow is a fault and not a surprise. AddressSanitizer must be told of
+ * switches: it keeps the frames of functions that have returned for each stack.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>

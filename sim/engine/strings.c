@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the kernel has for strings and libc has not, declared in <linux/string.h>, <linux/kernel.h>. */
+/*
+ * What the kernel has for strings and libc has not, declared in <linux/string.h>,
+ * <linux/kernel.h>.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>

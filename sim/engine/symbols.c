@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of functions and variables, and the source files that they are from: out of the symbol table
- * of the program itself, where the local symbols of each file stand behind its name.
+ * Names of functions and variables, and the source files that they are from: out of the symbol
+ * table of the program itself, where the local symbols of each file stand behind its name.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -185,7 +185,10 @@ void sim_variables_of(unsigned int file, void (*fn)(void *variable, unsigned lon
 #ifdef HAVE_ASAN
 #include <execinfo.h>
 
-/* The compiler's choices about inlining show in a stack: not in builds whose output must be the same. */
+/*
+ * The compiler's choices about inlining show in a stack: not in builds whose output must be the
+ * same.
+ */
 void sim_print_stack(void (*print)(const char *name))
 {
 	void *addresses[48];

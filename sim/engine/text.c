@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Formatted text as the kernel has it: no floating point, and %p followed by letters. Addresses are not
- * printed, by which two runs would differ.
+ * Formatted text as the kernel has it: no floating point, and %p followed by letters. Addresses
+ * are not printed, by which two runs would differ.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -101,24 +101,36 @@ static void put_number(struct buffer *to, const struct spec *spec, sim_u64 value
 static sim_u64 unsigned_argument(const struct spec *spec, va_list *args)
 {
 	switch (spec->length) {
-	case 'H': return (unsigned char)va_arg(*args, unsigned int);
-	case 'h': return (unsigned short)va_arg(*args, unsigned int);
-	case 'l': return va_arg(*args, unsigned long);
-	case 'L': return va_arg(*args, unsigned long long);
-	case 'z': return va_arg(*args, size_t);
-	default: return va_arg(*args, unsigned int);
+	case 'H':
+		return (unsigned char)va_arg(*args, unsigned int);
+	case 'h':
+		return (unsigned short)va_arg(*args, unsigned int);
+	case 'l':
+		return va_arg(*args, unsigned long);
+	case 'L':
+		return va_arg(*args, unsigned long long);
+	case 'z':
+		return va_arg(*args, size_t);
+	default:
+		return va_arg(*args, unsigned int);
 	}
 }
 
 static long long signed_argument(const struct spec *spec, va_list *args)
 {
 	switch (spec->length) {
-	case 'H': return (signed char)va_arg(*args, int);
-	case 'h': return (short)va_arg(*args, int);
-	case 'l': return va_arg(*args, long);
-	case 'L': return va_arg(*args, long long);
-	case 'z': return va_arg(*args, long);
-	default: return va_arg(*args, int);
+	case 'H':
+		return (signed char)va_arg(*args, int);
+	case 'h':
+		return (short)va_arg(*args, int);
+	case 'l':
+		return va_arg(*args, long);
+	case 'L':
+		return va_arg(*args, long long);
+	case 'z':
+		return va_arg(*args, long);
+	default:
+		return va_arg(*args, int);
 	}
 }
 
@@ -178,7 +190,8 @@ static void put_bit_mask(struct buffer *to, const unsigned long *bits, unsigned 
 }
 
 /* %ps: name; %pS, %pB: name+0x10 */
-static void put_symbol(struct buffer *to, const struct spec *spec, const void *address, _Bool offset)
+static void put_symbol(struct buffer *to, const struct spec *spec, const void *address,
+		       _Bool offset)
 {
 	static const struct spec hex = { .precision = -1, .alternate = 1 };
 	unsigned long behind;
@@ -258,12 +271,23 @@ static const char *parse_flags(const char *fmt, struct spec *spec)
 {
 	for (;; fmt++) {
 		switch (*fmt) {
-		case '-': spec->left = 1; break;
-		case '+': spec->plus = 1; break;
-		case ' ': spec->space = 1; break;
-		case '#': spec->alternate = 1; break;
-		case '0': spec->zero = 1; break;
-		default: return fmt;
+		case '-':
+			spec->left = 1;
+			break;
+		case '+':
+			spec->plus = 1;
+			break;
+		case ' ':
+			spec->space = 1;
+			break;
+		case '#':
+			spec->alternate = 1;
+			break;
+		case '0':
+			spec->zero = 1;
+			break;
+		default:
+			return fmt;
 		}
 	}
 }
@@ -342,7 +366,8 @@ static void format(struct buffer *to, const char *fmt, va_list args)
 {
 	va_list copy;
 
-	va_copy(copy, args);			/* va_list may be an array: &args is not what it seems */
+	/* A va_list may be an array: then &args is not what it seems. */
+	va_copy(copy, args);
 	while (*fmt) {
 		if (*fmt == '%')
 			fmt = convert(to, fmt + 1, &copy);

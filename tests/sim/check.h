@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* For programs that test the simulator's engine: tests/unit/test_sim_engine.py builds and runs them. */
+/*
+ * For programs that test the simulator's engine: tests/unit/test_sim_engine.py builds and runs
+ * them.
+ */
 #ifndef _TESTS_SIM_CHECK_H
 #define _TESTS_SIM_CHECK_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The event queue against one that looks at all events: random operations, many distributions of times. */
+/*
+ * The event queue against one that looks at all events: random operations, many distributions of
+ * times.
+ */
 #include "check.h"
 
 #define MAX_EVENTS	300
@@ -39,14 +42,22 @@ static sim_u64 below(sim_u64 n)
 static sim_u64 some_time(void)
 {
 	switch (below(8)) {
-	case 0: return sim_now;
-	case 1: return sim_now + below(3);
-	case 2: return sim_now + below(1000);
-	case 3: return (sim_now / 4000000 + 1) * 4000000;
-	case 4: return sim_now + below(10000000);
-	case 5: return sim_now + 8388608 - 300 + below(600);
-	case 6: return sim_now + below(5000000000);
-	default: return sim_now ? below(sim_now) : 0;	/* past: it is to be now */
+	case 0:
+		return sim_now;
+	case 1:
+		return sim_now + below(3);
+	case 2:
+		return sim_now + below(1000);
+	case 3:
+		return (sim_now / 4000000 + 1) * 4000000;
+	case 4:
+		return sim_now + below(10000000);
+	case 5:
+		return sim_now + 8388608 - 300 + below(600);
+	case 6:
+		return sim_now + below(5000000000);
+	default:				/* past: it is to be now */
+		return sim_now ? below(sim_now) : 0;
 	}
 }
 
@@ -102,9 +113,15 @@ static void run(unsigned int n, unsigned int steps)
 	for (nr_events = n; steps; steps--) {
 		i = below(n);
 		switch (below(8)) {
-		case 0: case 1: case 2: case 3: set_one(i); break;
-		case 4: cancel_one(i); break;
-		default: pop_one(); break;
+		case 0 ... 3:
+			set_one(i);
+			break;
+		case 4:
+			cancel_one(i);
+			break;
+		default:
+			pop_one();
+			break;
 		}
 		CHECK_NUMBER(sim_queue_length(), nr_set());
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long the queue takes to give out an event and to take another one, in ns, for some numbers of
- * pending events: `test_sim_engine.py --speed`, or by hand. With it a heap alone is measured (far.c).
+ * How long the queue takes to give out an event and to take another one, in ns, for some numbers
+ * of pending events: `test_sim_engine.py --speed`, or by hand. With it a heap alone is measured
+ * (far.c).
  */
 #include <time.h>
 
@@ -31,9 +32,12 @@ static sim_u64 some_time(void)
 	sim_u64 x = sim_random_next(&random_numbers);
 
 	switch (x % 8) {
-	case 0: return 4000000;
-	case 1: return x / 8 % 100000000;
-	default: return x / 8 % 500000;
+	case 0:
+		return 4000000;
+	case 1:
+		return x / 8 % 100000000;
+	default:
+		return x / 8 % 500000;
 	}
 }
 

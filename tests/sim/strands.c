@@ -329,6 +329,7 @@ int main(void)
 	sim_options.cpus = 4;
 	sim_options.end_ns = SIM_NEVER;
 	sim_percpu_init(4);
+	sim_booted = true;
 	test_pause();
 	test_deferral();
 	test_end();

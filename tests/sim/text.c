@@ -34,8 +34,8 @@ static void same(const char *fmt, ...)
 	va_end(args);
 	va_end(again);
 	CHECK(length == expected_length && !memcmp(is, expected, sizeof(is)),
-	      "format \"%s\", size %lu: \"%s\" (%d), not \"%s\" (%d)", fmt, size, size ? is : "", length,
-	      size ? expected : "", expected_length);
+	      "format \"%s\", size %lu: \"%s\" (%d), not \"%s\" (%d)", fmt, size,
+	      size ? is : "", length, size ? expected : "", expected_length);
 }
 
 /* Numbers of any size, small ones and limits as often as others. */

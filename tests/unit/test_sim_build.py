@@ -185,12 +185,12 @@ def test_a_week_later_what_nobody_uses_goes(place):
 
 def test_headers_count_for_all_that_may_include_them(tmp_path):
     module = read_module(policy(tmp_path / "mine"))
-    (before,) = build._policy_units(module, Recipe())
+    (before,) = build.policy_units(module, Recipe())
     (module.directory / "own.h").write_text("/* */\n")
-    (after,) = build._policy_units(module, Recipe())
+    (after,) = build.policy_units(module, Recipe())
     assert before.inputs != after.inputs and before.object != after.object
     assert '-DKBUILD_MODNAME="mine"' in after.flags and "-DNR_CPUS=64" in after.flags
-    (wide,) = build._policy_units(module, Recipe(nr_cpus=1024))
+    (wide,) = build.policy_units(module, Recipe(nr_cpus=1024))
     assert "-DNR_CPUS=1024" in wide.flags and wide.object != after.object
 
 

@@ -400,6 +400,12 @@ def test_what_only_the_run_can_see_is_a_fault_of_the_file(simulate, tmp_path, li
     assert line is None or int(where[1]) == line + 1
 
 
+def test_threads_that_take_turns_for_ever_are_a_fault_of_the_file(simulate):
+    done = simulate(one_thread("loop forever", "yield", "end", instances=50), "cpus=2")
+    assert (done.status, done.result) == (2, {})
+    assert "of group 'g' never stops: it and others" in done.log
+
+
 def test_many_operations_at_an_instant_are_none_too_many(simulate):
     lines = ["loop 20000", "send s 1 now", "receive s 1", "end", "send s 1000000 now"]
     done = simulate(one_thread(*lines, declared=["semaphore s 1 0"]))

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
-from saakm.trace.events import Event, parse_events
+from saakm.trace.events import Event, numbered_states, parse_events
 from saakm.trace.perfetto import Writer
 from saakm.trace.pictures import draw
 from saakm.trace.timeline import Timeline
@@ -139,4 +139,5 @@ def test_states_by_name():
         "cpu=0 handler=none"
     )
     (event,) = parse_events([line])
-    assert event.values == ("READY", 7, 1, READY, RUNNING, 0, "none") and event.ns == 5
+    assert event.values[3:5] == ("READY", "RUNNING") and event.ns == 5
+    assert numbered_states(event).values == ("READY", 7, 1, READY, RUNNING, 0, "none")

@@ -129,10 +129,11 @@ struct task_struct {
 
 	/* model: what it computes, see sim/core/model.h */
 	u8			in_kernel;		/* what it computes is not user mode */
+	u8			per_cpu;		/* kthread_is_per_cpu() */
 	u8			going_on;		/* its strand is about to run */
 	u8			parked;			/* its strand sleeps */
 	u64			burst_ns;		/* what is left to compute */
-	struct sim_strand	*strand;		/* it sleeps, or is about to, in the kernel */
+	struct sim_strand	*strand;		/* sleeps, or is about to, in the kernel */
 	void			(*step)(struct task_struct *p);	/* after that; NULL: a strand */
 	struct model_thread	*model;			/* of sim/core/load*.c, or NULL */
 
@@ -145,13 +146,11 @@ struct task_struct {
 	char			comm[TASK_COMM_LEN];
 	refcount_t		usage;
 	unsigned int		exit_state;
-	struct task_struct	*real_parent;
 	struct task_struct	*group_leader;		/* held as long as this one */
 	struct signal_struct	*signal;		/* the process */
 	struct list_head	thread_node;		/* of its threads */
 	struct pid		*thread_pid;
 	struct list_head	tasks;			/* all threads */
-	struct task_struct	*last_wakee;
 	u64			nvcsw, nivcsw;
 	void			*worker_private;	/* kthread.c, workqueue.c */
 	int			(*entry)(void *arg);	/* of a kernel thread */
@@ -160,16 +159,13 @@ struct task_struct {
 
 	/* priority inheritance: pi.c */
 	struct task_struct	*pi_top_task;
-	void			*pi_blocked_on;
 
 	/* groups */
 	struct task_group	*sched_task_group;
-	struct css_set		*cgroups;
 	struct list_head	cg_list;
 
 	/* a change of affinity that waits: move.c */
 	struct set_affinity_pending *migration_pending;
-	const struct cpumask	*user_cpus_ptr;
 	int			wake_cpu;
 	struct rcu_head		rcu;
 

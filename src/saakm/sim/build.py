@@ -19,7 +19,7 @@ from .kinds import Recipe
 def build(modules: Sequence[Module], recipe: Recipe) -> Path:
     """The program, in which the first module is the policy that the run is for."""
     _refuse_same_names(modules)
-    fixed, own = _fixed_units(recipe), [_policy_units(module, recipe) for module in modules]
+    fixed, own = fixed_units(recipe), [policy_units(module, recipe) for module in modules]
     units = [*fixed, *(unit for group in own for unit in group)]
     digest = hashlib.sha256("\0".join(str(unit.object) for unit in units).encode())
     digest.update("\0".join([*recipe.linking, *(module.name for module in modules)]).encode())
@@ -58,7 +58,7 @@ def _refuse_same_names(modules: Sequence[Module]) -> None:
 # --- what is compiled ---
 
 
-def _fixed_units(recipe: Recipe) -> list[Unit]:
+def fixed_units(recipe: Recipe) -> list[Unit]:
     """What is the same for all policies."""
     engine, core = sorted(kinds.ENGINE.glob("*.c")), sorted(kinds.CORE.glob("*.c"))
     if not engine or not core:
@@ -68,32 +68,32 @@ def _fixed_units(recipe: Recipe) -> list[Unit]:
             "check out sim/",
         )
     program, host = recipe.compiler.program, _host_inputs()
-    flags = (*recipe.common, *_short_paths())
+    flags = (*recipe.common, *short_paths())
     found = [Unit(file, program, flags, host) for file in engine]
-    inside = (*_kernel_flags(recipe), f"-I{kinds.CORE}", f"-I{kinds.ENGINE}", f"-I{kinds.CLASS}")
+    inside = (*kernel_flags(recipe), f"-I{kinds.CORE}", f"-I{kinds.ENGINE}", f"-I{kinds.CLASS}")
     files = [*core, kinds.CLASS / "build.c"]
-    return found + [Unit(file, program, inside, _kernel_inputs()) for file in files]
+    return found + [Unit(file, program, inside, kernel_inputs()) for file in files]
 
 
-def _policy_units(module: Module, recipe: Recipe) -> list[Unit]:
+def policy_units(module: Module, recipe: Recipe) -> list[Unit]:
     name = module.modname
-    flags = [*_kernel_flags(recipe, of_policy=True), "-DMODULE", f'-DKBUILD_MODNAME="{name}"']
+    flags = [*kernel_flags(recipe, of_policy=True), "-DMODULE", f'-DKBUILD_MODNAME="{name}"']
     flags += [f"-D__KBUILD_MODNAME=kmod_{name}", f'-DKBUILD_BASENAME="{name}"']
     # The kernel's build copies shared headers into lib/ beside the policy.
     for place in (module.directory, module.directory.parent, paths.POLICIES):
         flags += ["-iquote", str(place)]
     flags += module.flags
-    inputs = hash_named(source_files(module.directory), _kernel_inputs())
+    inputs = hash_named(source_files(module.directory), kernel_inputs())
     program = recipe.compiler.program
     return [Unit(file, program, tuple(flags), inputs, of_policy=True) for file in module.sources]
 
 
-def _kernel_flags(recipe: Recipe, of_policy: bool = False) -> tuple[str, ...]:
+def kernel_flags(recipe: Recipe, of_policy: bool = False) -> tuple[str, ...]:
     side = kinds.kernel_side(recipe, headers_of(recipe.compiler.program), of_policy)
-    return (*recipe.common, *_short_paths(), *side)
+    return (*recipe.common, *short_paths(), *side)
 
 
-def _short_paths() -> list[str]:
+def short_paths() -> list[str]:
     """__FILE__ in warnings is the same wherever the checkout is."""
     return [f"-fmacro-prefix-map={paths.REPO}/="]
 
@@ -104,8 +104,9 @@ def _host_inputs() -> str:
 
 
 @remembered
-def _kernel_inputs() -> str:
-    files = [file for file in kinds.SOURCES.rglob("*.h")]
+def kernel_inputs() -> str:
+    files = [*kinds.ENGINE.glob("*.h"), *kinds.CORE.glob("*.h")]
+    files += (kinds.SOURCES / "include").rglob("*.h")
     files += [*(paths.LINUX / "include").rglob("*.h"), *kinds.CLASS.glob("*.[ch]")]
     return hash_files(files, paths.REPO)
 

@@ -136,6 +136,8 @@ def _outcome(
             log.strip() or "it did not say why",
             f"mend what is named there; the command was: {shlex.join(command)}",
         )
+    if status == -signal.SIGINT:  # so early that it did not know what to do about it
+        raise KeyboardInterrupt
     if status not in (_ENDED, _MISBEHAVED):
         raise Crashed(status, log, command, by_sanitizer=status == _SANITIZER)
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Scheduler events out of what `trace-cmd report -R` prints, in order of time.
 
-Sched events may also come as tracefs prints them, and states of ours by name: the simulator does both.
+Sched events may also come as tracefs prints them. It has states of ours by name: numbered_states().
 """
 
 import re
@@ -42,7 +42,7 @@ _FIELDS = {
     "sched_wakeup": r"comm=(.*) pid=(\S+) prio=(\S+) target_cpu=(\S+)",
     "sched_wakeup_new": r"comm=(.*) pid=(\S+) prio=(\S+) target_cpu=(\S+)",
     "sched_migrate_task": r"comm=(.*) pid=(\S+) prio=(\S+) orig_cpu=(\S+) dest_cpu=(\S+)",
-    "sched_process_fork": r"parent_comm=(.*) parent_pid=(\S+) child_comm=(.*) child_pid=(\S+)",
+    "sched_process_fork": r"(?:parent_)?comm=(.*) (?:parent_)?pid=(\S+) child_comm=(.*) child_pid=(\S+)",
     "sched_process_exit": r"comm=(.*) pid=(\S+) prio=(\S+)",
     "saakm_transition": r"comm=(.*) pid=(\S+) policy=(\S+) prev=(\S+) next=(\S+) cpu=(\S+) "
     r"handler=(\S+)",
@@ -65,16 +65,7 @@ def parse_events(lines: Iterable[str]) -> Iterator[Event]:
             raise ValueError(f"an event of an unknown form: {line.strip()}")
         # Of a clock that it does not know trace-cmd prints nanoseconds.
         ns = int(seconds) * 10**9 + int(fraction.ljust(9, "0")) if fraction else int(seconds)
-        values = tuple(map(_value, fields.groups()))
-        yield Event(ns, int(cpu), int(pid), name, _NUMBERED.get(name, tuple)(values))
-
-
-def _with_numbered_states(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    states = (STATES.index(state) if state in STATES else state for state in values[3:5])
-    return (*values[:3], *states, *values[5:])
-
-
-_NUMBERED = {"saakm_transition": _with_numbered_states}
+        yield Event(ns, int(cpu), int(pid), name, tuple(map(_value, fields.groups())))
 
 
 def _value(text: str) -> int | str:
@@ -84,3 +75,12 @@ def _value(text: str) -> int | str:
         return int(text, 0)  # -1, 0x20
     except ValueError:
         return text
+
+
+def numbered_states(event: Event) -> Event:
+    """The same with numbers, as trace-cmd has them."""
+    if event.name != "saakm_transition":
+        return event
+    values = event.values
+    states = (STATES.index(state) if state in STATES else state for state in values[3:5])
+    return event._replace(values=(*values[:3], *states, *values[5:]))

@@ -7,21 +7,21 @@ from pathlib import Path
 from ..base.progress import meter
 from ..model.trace_metadata import Recorded, Summary
 from ..vm.topology import Topology
-from .events import parse_events
+from .events import numbered_states, parse_events
 from .timeline import Timeline
 
 _STEP = 10_000  # events between two words on progress
 
 
 def write_trace(lines: Iterable[str], recorded: Recorded, target: Path) -> Timeline:
-    """`lines`: as trace-cmd prints them."""
+    """`lines`: as trace-cmd prints them, or the simulator."""
     # Its protocol takes its time to load: only where it is needed.
     from .perfetto import Writer
 
     timeline = Timeline(recorded.policy_id, recorded.cpus)
     writer = Writer(target, recorded.policy_id, recorded.cpus, recorded.release, recorded.tgids)
     with meter("writing the trace", recorded.entries) as progress:
-        for count, event in enumerate(parse_events(lines), 1):
+        for count, event in enumerate(map(numbered_states, parse_events(lines)), 1):
             timeline.add(event)
             writer.add(event)
             if count % _STEP == 0:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that tests what the simulator has around the scheduler: locks, waiting, workers, timers, RCU,
- * interrupts, files. Threads of it run among those of the workload. What is wrong is a WARN.
+ * A module that tests what the simulator has around the scheduler: locks, waiting, workers,
+ * timers, RCU, interrupts, files. Threads of it run among those of the workload. What is wrong is
+ * a WARN.
  */
 #include <linux/completion.h>
 #include <linux/debugfs.h>
@@ -362,7 +363,8 @@ static int state_show(struct seq_file *m, void *v)
 
 	for_each_possible_cpu(cpu)
 		counters += per_cpu(counter, cpu) - 5;
-	seq_printf(m, "%d threads of %d, %u rounds\n", atomic_read(&finished), NR_THREADS, counters);
+	seq_printf(m, "%d threads of %d, %u rounds\n", atomic_read(&finished), NR_THREADS,
+		   counters);
 	seq_printf(m, "word %s, numbers", word);
 	for (i = 0; i < nr_numbers; i++)
 		seq_printf(m, " %d", numbers[i]);

@@ -145,7 +145,9 @@ static void put_time(const struct program_op *op)
 
 static void put_policy(unsigned int kind, unsigned int priority, unsigned int name)
 {
-	static const char * const names[] = { "main", "saakm", "fair", "batch", "idle", "rt", "rr" };
+	static const char * const names[] = {
+		"main", "saakm", "fair", "batch", "idle", "rt", "rr",
+	};
 
 	printf(" %s", names[kind]);
 	if (kind == PROGRAM_SAAKM)
@@ -398,7 +400,7 @@ static void fuzz(const char *seed, unsigned int count, const char *text, size_t 
 			accepted++;
 		} else {
 			CHECK(refused_line >= 1 && refused_line <= lines && *refused_text);
-			/* The reader's memory: few bytes, which a process that ends does not miss. */
+			/* What the reader holds then: a process that ends does not miss it. */
 			memset(allocated, 0, sizeof(allocated));
 		}
 		free(exact);

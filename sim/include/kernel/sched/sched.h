@@ -227,9 +227,9 @@ struct rq {
 	bool			idle_balance;	/* nohz: this CPU idles, and may balance */
 	bool			tick_stopped;
 	bool			online;
-	u64			burst_from_ns;	/* from when on curr computes, after what is charged */
+	u64			burst_from_ns;	/* when curr computes, after what is charged */
 	u64			charged_ns;	/* cost that the CPU has still to pay */
-	u64			irq_ns, prev_irq_ns;	/* time of interrupts; what clock_task knows of it */
+	u64			irq_ns, prev_irq_ns;	/* of interrupts; known to clock_task */
 	s64			skew_ns;	/* of this CPU's clock */
 
 	struct sim_event	tick;
@@ -244,10 +244,8 @@ struct rq {
 	struct sched_dl_entity	fair_server;
 	struct task_struct	*stop;
 	struct sched_dl_entity	*dl_server;		/* that has elected */
-	struct mm_struct	*prev_mm;
 	u64			idle_stamp;
 	u64			idle_since_ns, idle_ns;
-	unsigned long		next_balance;		/* jiffies, of fair */
 	unsigned int		nr_pinned;
 	struct balance_callback	*balance_callback;
 	struct sched_domain __rcu *sd;
@@ -282,10 +280,14 @@ static inline raw_spinlock_t *rq_lockp(struct rq *rq)
 
 #define __rq_lockp(rq)		rq_lockp(rq)
 #define lockdep_assert_rq_held(rq)	WARN_ON_ONCE(!raw_spin_is_locked(&(rq)->__lock))
+#ifdef SIM_REPLAY
+#include "../replay/locks.h"	/* when each lock was taken is known: sim/replay/ */
+#else
 #define raw_spin_rq_lock_nested(rq, subclass)	raw_spin_lock_nested(&(rq)->__lock, (subclass))
 #define raw_spin_rq_lock(rq)	raw_spin_lock(&(rq)->__lock)
 #define raw_spin_rq_unlock(rq)	raw_spin_unlock(&(rq)->__lock)
 #define raw_spin_rq_trylock(rq)	raw_spin_trylock(&(rq)->__lock)
+#endif
 
 static inline void raw_spin_rq_lock_irq(struct rq *rq)
 {
@@ -463,11 +465,9 @@ void double_unlock_balance(struct rq *this_rq, struct rq *busiest);
 #define SCA_CHECK		0x01
 #define SCA_MIGRATE_DISABLE	0x02
 #define SCA_MIGRATE_ENABLE	0x04
-#define SCA_USER		0x08
 
 struct affinity_context {
 	const struct cpumask	*new_mask;
-	struct cpumask		*user_mask;
 	unsigned int		flags;
 };
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0
+"""docs/how-to/simulate.md: its commands."""
+
+import json
+
+import pytest
+
+from .document import Reader, checkout  # noqa: F401
+
+PAGE = "how-to/simulate.md"
+
+
+@pytest.mark.limit(300)
+def test_page_as_written(checkout):  # noqa: F811
+    reader = Reader(checkout, PAGE)
+    assert "vtime on 1s4c: hackbench" in reader.run("./saakm sim vtime")
+    assert "rr on 8s64c2t" in reader.run("./saakm sim rr --topology 8s64c2t")
+    found = reader.run("./saakm sim rr --topology 2s4c2t")
+    assert json.loads(found[found.index("{") : found.rindex("}") + 1])["cpus"] == 16
+    assert "wait for CPU" in reader.run("./saakm sim rr --sanitize --check")
+    assert "wait for CPU" in reader.run("./saakm sim rr --sanitize --interleave")
+    assert "rr.c" in reader.run("./saakm sim rr --topology 2s4c2t --coverage")
+    assert (checkout / "covered" / "index.html").is_file()
+    assert "traced" in reader.run("./saakm sim rr --trace")
+    assert list((checkout / "traced").glob("*.perfetto-trace"))
+    assert "thundering" in reader.run("./saakm sim --list").lower()
+    assert reader.at_the_end()

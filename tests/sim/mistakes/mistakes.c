@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A module that makes one mistake, which the simulator has to report: parameter kind. */
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+static char *kind = "none";
+module_param(kind, charp, 0444);
+
+static DEFINE_MUTEX(mutex);
+static DEFINE_RAW_SPINLOCK(first_lock);
+static DEFINE_RAW_SPINLOCK(second_lock);
+static DEFINE_PER_CPU(int, own);
+
+/* ---- in thread context ---- */
+
+static void sleeps_in_atomic(void)
+{
+	preempt_disable();
+	msleep(1);
+	preempt_enable();
+}
+
+static void sleeps_in_rcu(void)
+{
+	rcu_read_lock();
+	mutex_lock(&mutex);
+	mutex_unlock(&mutex);
+	rcu_read_unlock();
+}
+
+static void allocates_in_atomic(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	kfree(kmalloc(8, GFP_KERNEL));
+	local_irq_restore(flags);
+}
+
+static void takes_a_spinlock_twice(void)
+{
+	raw_spin_lock(&first_lock);
+	raw_spin_lock(&first_lock);
+}
+
+static void takes_a_mutex_twice(void)
+{
+	mutex_lock(&mutex);
+	mutex_lock(&mutex);
+}
+
+static void releases_a_free_spinlock(void)
+{
+	raw_spin_unlock(&second_lock);
+}
+
+static void releases_anothers_mutex(void)
+{
+	mutex_unlock(&mutex);
+}
+
+static void is_preemptible(void)
+{
+	*this_cpu_ptr(&own) = 1;
+}
+
+static void frees_percpu_twice(void)
+{
+	int __percpu *memory = alloc_percpu(int);
+
+	free_percpu(memory);
+	free_percpu(memory);
+}
+
+static void overruns_percpu(void)
+{
+	preempt_disable();
+	WRITE_ONCE(this_cpu_ptr(&own)[1], 7);
+	preempt_enable();
+}
+
+static void overruns(void)
+{
+	char *memory = kzalloc(13, GFP_KERNEL);
+
+	WRITE_ONCE(memory[13], 1);
+	kfree(memory);
+}
+
+static int *shared;
+
+static int reads_shared(void *unused)
+{
+	rcu_read_lock();
+	udelay(100);
+	WARN_ON(*READ_ONCE(shared) != 5);
+	rcu_read_unlock();
+	return 0;
+}
+
+static void frees_too_soon(void)
+{
+	int *old = kzalloc(sizeof(*old), GFP_KERNEL);
+
+	*old = 5;
+	shared = old;
+	kthread_run_on_cpu(reads_shared, NULL, 1, "reader/%u");
+	usleep_range(40, 40);
+	kfree(old);
+}
+
+static int takes_second_first(void *unused)
+{
+	raw_spin_lock(&second_lock);
+	udelay(100);
+	raw_spin_lock(&first_lock);
+	return 0;
+}
+
+static void deadlocks(void)
+{
+	kthread_run_on_cpu(takes_second_first, NULL, 1, "other/%u");
+	raw_spin_lock(&first_lock);
+	udelay(100);
+	raw_spin_lock(&second_lock);
+}
+
+static void never_ends(void)
+{
+	volatile int forever = 1;
+
+	while (forever)
+		barrier();
+}
+
+static void bugs(void)
+{
+	BUG_ON(kind);
+}
+
+static void damages_a_list(void)
+{
+	static LIST_HEAD(list);
+	static struct list_head entry;
+
+	list_add(&entry, &list);
+	list_add(&entry, &list);
+}
+
+/* ---- in interrupts and workers ---- */
+
+static void again(struct irq_work *work)
+{
+	irq_work_queue(work);
+}
+
+static DEFINE_IRQ_WORK(endless, again);
+
+static void loops(void)
+{
+	preempt_disable();
+	irq_work_queue(&endless);
+	preempt_enable();
+}
+
+static enum hrtimer_restart leaves(struct hrtimer *timer)
+{
+	raw_spin_lock(&first_lock);
+	return HRTIMER_NORESTART;
+}
+
+static void leaves_a_lock(void)
+{
+	static struct hrtimer timer;
+
+	hrtimer_setup(&timer, leaves, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	hrtimer_start(&timer, 1000, HRTIMER_MODE_REL);
+	msleep(1);
+}
+
+static void leaves_preemption_off(struct work_struct *work)
+{
+	preempt_disable();
+}
+
+static DECLARE_WORK(bad_work, leaves_preemption_off);
+
+static void worker_leaves_preemption_off(void)
+{
+	queue_work(system_wq, &bad_work);
+	flush_work(&bad_work);
+}
+
+static const struct {
+	const char	*kind;
+	void		(*make)(void);
+} mistakes[] = {
+	{ "sleeps_in_atomic",		sleeps_in_atomic },
+	{ "sleeps_in_rcu",		sleeps_in_rcu },
+	{ "allocates_in_atomic",	allocates_in_atomic },
+	{ "takes_a_spinlock_twice",	takes_a_spinlock_twice },
+	{ "takes_a_mutex_twice",	takes_a_mutex_twice },
+	{ "releases_a_free_spinlock",	releases_a_free_spinlock },
+	{ "releases_anothers_mutex",	releases_anothers_mutex },
+	{ "is_preemptible",		is_preemptible },
+	{ "frees_percpu_twice",		frees_percpu_twice },
+	{ "overruns_percpu",		overruns_percpu },
+	{ "overruns",			overruns },
+	{ "frees_too_soon",		frees_too_soon },
+	{ "deadlocks",			deadlocks },
+	{ "never_ends",			never_ends },
+	{ "bugs",			bugs },
+	{ "damages_a_list",		damages_a_list },
+	{ "loops",			loops },
+	{ "leaves_a_lock",		leaves_a_lock },
+	{ "worker_leaves_preemption_off", worker_leaves_preemption_off },
+};
+
+static int make_mistake(void *unused)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mistakes); i++)
+		if (!strcmp(mistakes[i].kind, kind))
+			mistakes[i].make();
+	return 0;
+}
+
+static int __init mistakes_init(void)
+{
+	struct task_struct *p;
+
+	if (!strcmp(kind, "init_fails"))
+		return -ENODEV;
+	p = kthread_run_on_cpu(make_mistake, NULL, 0, "mistaken/%u");
+	return PTR_ERR_OR_ZERO(p);
+}
+
+static void __exit mistakes_exit(void)
+{
+}
+
+module_init(mistakes_init);
+module_exit(mistakes_exit);
+MODULE_DESCRIPTION("Makes a mistake");
+MODULE_LICENSE("GPL");
