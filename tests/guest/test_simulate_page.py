@@ -17,8 +17,8 @@ def test_page_as_written(checkout):  # noqa: F811
     assert "rr on 8s64c2t" in reader.run("./saakm sim rr --topology 8s64c2t")
     found = reader.run("./saakm sim rr --topology 2s4c2t")
     assert json.loads(found[found.index("{") : found.rindex("}") + 1])["cpus"] == 16
-    assert "wait for CPU" in reader.run("./saakm sim rr --sanitize --check")
-    assert "wait for CPU" in reader.run("./saakm sim rr --sanitize --interleave")
+    assert "CPU wait" in reader.run("./saakm sim rr --sanitize --check")
+    assert "CPU wait" in reader.run("./saakm sim rr --sanitize --interleave")
     assert "rr.c" in reader.run("./saakm sim rr --topology 2s4c2t --coverage")
     assert (checkout / "covered" / "index.html").is_file()
     assert "traced" in reader.run("./saakm sim rr --trace")

@@ -39,7 +39,7 @@ def test_tutorial_as_written(checkout):  # noqa: F811
     loop.wait()
     assert ".perfetto-trace" in reader.run("./saakm trace mine")
     assert "mine on 8s64c2t" in reader.run("./saakm sim mine --topology")
-    assert "wait for CPU" in reader.run("./saakm sim mine --sanitize")
+    assert "CPU wait" in reader.run("./saakm sim mine --sanitize")
     reader.write_code()
     assert "ejected (wrong-election) in schedule" in reader.run("./saakm run mine", status=1)
     assert reader.at_the_end()

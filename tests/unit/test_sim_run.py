@@ -123,6 +123,7 @@ def test_a_report_of_a_sanitizer(wanted, fake):
     report = """
 ==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1
     #0 0x401 in rr_block /work/policies/rr/rr.c:12
+Shadow bytes around the buggy address:
 """
     script = f"sys.stderr.write({report!r}); sys.exit({running._SANITIZER})"
     with pytest.raises(Crashed) as error:
@@ -130,6 +131,7 @@ def test_a_report_of_a_sanitizer(wanted, fake):
     assert error.value.what == "the simulation was ended by a sanitizer"
     assert "heap-use-after-free" in error.value.why
     assert "in rr_block(), /work/policies/rr/rr.c:12" in error.value.why
+    assert "Shadow" not in error.value.why
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_the_table(wanted, fake):
     text = console.file.getvalue()
     rows = [[cell.strip() for cell in line.strip("│ ").split("│")] for line in text.splitlines()]
     assert ["workers", "2", "1.50 ms", "1", "2", "3", "4"] in rows
-    for what in ("wait for CPU", "request"):
+    for what in ("CPU wait", "request"):
         assert ["workers", what, "2", "1.50 us", "1.00 us", "2.00 us", "2.00 us"] in rows
     assert "never" not in text
     assert "2.00 s simulated" in text and "5,000 events" in text

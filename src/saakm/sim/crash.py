@@ -59,5 +59,6 @@ def _reason(log: str, unread: str) -> str:
 
 
 def _tail(log: str) -> str:
-    lines = log.rstrip().splitlines()
+    # What the shadow memory looks like says nothing to whoever wrote a policy.
+    lines = log.partition("\nShadow bytes")[0].rstrip().splitlines()
     return "\n".join(f"  | {line}" for line in lines[-_LINES:]) or "  | (nothing)"

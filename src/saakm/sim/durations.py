@@ -23,8 +23,20 @@ def nanoseconds(text: str, option: str) -> int:
 
 
 def shown(ns: int) -> str:
-    """In the unit that suits, with three or four digits: 1.25 ms."""
+    """In the unit that suits, with three digits: 1.25 ms, 12.5 ms, 125 ms."""
     for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
         if ns >= size:
-            return f"{ns / size:,.{2 if ns < 100 * size else 0}f} {unit}"
+            return f"{_three_digits(ns / size)} {unit}"
     return f"{ns} ns"
+
+
+def shown_count(number: int) -> str:
+    """As it is up to five digits, then 123 k, 1.25 M."""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if number >= max(size, 10**5):
+            return f"{_three_digits(number / size)} {unit}"
+    return f"{number:,}"
+
+
+def _three_digits(number: float) -> str:
+    return f"{number:,.{2 if number < 9.995 else 1 if number < 99.95 else 0}f}"

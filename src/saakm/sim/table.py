@@ -4,29 +4,32 @@
 from rich.console import Console
 
 from ..model.simulation import Distribution, Group, Simulation
-from ..view.terminal import figure, label, table
+from ..view.terminal import figure, name, table
 from ..view.text import counted
-from .durations import shown
+from .durations import shown, shown_count
 from .run import Outcome
 
 # Short, or a terminal of 80 columns has no room for the figures.
-_COUNTS = ("threads", "CPU time", "switches", "preempted", "migrated", "rounds")
+_COUNTS = ("threads", "runtime", "switches", "preempted", "migrated", "rounds")
 _TIMES = ("count", "mean", "p50", "p99", "max")
-_WAITS = "wait for CPU"
+_WAITS = "CPU wait"
+# With less there is no room for figures, which nobody can guess: the terminal has to wrap lines.
+_NARROWEST = 80
 
 
 def show(outcome: Outcome, title: str, console: Console) -> None:
     """Two tables, which fit in a terminal of 80 columns as one would not."""
+    console.width = max(console.width, _NARROWEST)
     found = outcome.simulation
     several = len({group.policy for group in found.groups}) > 1
-    names = ("group", "scheduler") if several else ("group",)
-    counts = table(title, *map(label, names), *map(figure, _COUNTS))
-    times = table("times", *map(label, ("group", "of what")), *map(figure, _TIMES))
+    counts = table(title, name("group"), *map(figure, _COUNTS))
+    times = table("times", name("group"), name("of what"), *map(figure, _TIMES))
     for group in found.groups:
-        counts.add_row(group.name, *([group.policy] if several else []), *_counts(group))
-        for name, distribution in {_WAITS: group.waits, **group.marks}.items():
+        whose = f"{group.name} ({group.policy})" if several else group.name
+        counts.add_row(whose, *_counts(group))
+        for what, distribution in {_WAITS: group.waits, **group.marks}.items():
             if distribution.count:
-                times.add_row(group.name, name, *_times(distribution))
+                times.add_row(group.name, what, *_times(distribution))
     console.print(counts)
     if times.rows:
         console.print(times)
@@ -36,12 +39,12 @@ def show(outcome: Outcome, title: str, console: Console) -> None:
 
 def _counts(group: Group) -> list[str]:
     numbers = (group.switches, group.preemptions, group.migrations, group.iterations)
-    return [f"{group.threads:,}", shown(group.run_ns), *(f"{number:,}" for number in numbers)]
+    return [shown_count(group.threads), shown(group.run_ns), *map(shown_count, numbers)]
 
 
 def _times(of: Distribution) -> list[str]:
     mean = round(of.sum_ns / of.count)
-    return [f"{of.count:,}", *map(shown, (mean, of.p50_ns, of.p99_ns, of.max_ns))]
+    return [shown_count(of.count), *map(shown, (mean, of.p50_ns, of.p99_ns, of.max_ns))]
 
 
 def _totals(outcome: Outcome) -> list[str]:

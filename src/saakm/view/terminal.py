@@ -14,6 +14,11 @@ def label(header: str) -> Column:
     return Column(header, no_wrap=True)
 
 
+def name(header: str) -> Column:
+    """Holds names of any length, which are folded where a table has no room for them."""
+    return Column(header, overflow="fold")
+
+
 def figure(header: str) -> Column:
     """Holds numbers, which are aligned."""
     return Column(header, justify="right", no_wrap=True)
