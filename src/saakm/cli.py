@@ -26,6 +26,7 @@ from .commands import (
     new,
     package,
     recorded,
+    replay,
     report,
     run,
     shell,
@@ -61,6 +62,7 @@ app.command(cls=recorded.Command, context_settings=test.CONTEXT)(test.test)
 app.command(cls=recorded.Command)(cost.cost)
 app.command(cls=recorded.Command)(bench.bench)
 app.command(cls=recorded.Command)(lab.lab)
+app.command(cls=recorded.Command)(replay.replay)
 app.command(cls=recorded.Command)(report.report)
 app.command(cls=recorded.Command)(docs.docs)
 app.command(cls=recorded.Command)(package.package)
