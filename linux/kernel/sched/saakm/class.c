@@ -645,9 +645,12 @@ void __saakm_enter_idle(struct rq *rq)
 
 void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
 {
-	s64 delta_ns = rq_clock_task(rq) - idle->se.exec_start;
+	/* Not exec_start, which fair's server sets anew when a fair thread comes. */
+	u64 since_ns = rq->saakm.idle_since_ns ?: idle->se.exec_start;
+	s64 delta_ns = rq_clock_task(rq) - since_ns;
 	struct saakm_policy *policy;
 
+	rq->saakm.idle_since_ns = 0;
 	WRITE_ONCE(rq->saakm.idle_ns, rq->saakm.idle_ns + delta_ns);
 	saakm_server_idle_time(rq, delta_ns);
 	if (!READ_ONCE(saakm_watching_idle))

@@ -158,6 +158,7 @@ static inline void saakm_balance_late(struct rq *rq, struct rq_flags *rf)
 
 static inline void saakm_enter_idle(struct rq *rq)
 {
+	rq->saakm.idle_since_ns = rq_clock_task(rq);
 	if (READ_ONCE(saakm_watching_idle))
 		__saakm_enter_idle(rq);
 	if (rq->saakm.kicks)

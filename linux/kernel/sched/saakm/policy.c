@@ -84,10 +84,15 @@ static void saakm_watch_idle(const struct saakm_own *own)
 void saakm_use(struct saakm_policy *policy)
 {
 	const struct saakm_module_routines *routines = &policy->own->routines;
+	int cpu;
 
 	guard(mutex)(&saakm_use_mutex);
 	if (policy->used_once)
 		return;
+	if (!saakm_enabled()) {
+		for_each_possible_cpu(cpu)	/* It idled no more when the class was off. */
+			cpu_rq(cpu)->saakm.idle_since_ns = 0;
+	}
 	static_branch_inc(&__saakm_enabled);
 	if (routines->used)
 		static_branch_inc(&saakm_charging);

@@ -54,6 +54,7 @@ struct saakm_cpu {
 	struct irq_work		slice_kick;	/* a CPU arms its own timer */
 	struct irq_work		probe;		/* of the watchdog, and so are these: */
 	u64			idle_ns;	/* in all; unless it was forced to, */
+	u64			idle_since_ns;	/* if it does, and the class was on by then */
 	u64			forced_since_ns;
 	unsigned int		late_ms;	/* of rounds that have not come here */
 	bool			suspicious;	/* in the last one that has */
