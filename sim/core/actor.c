@@ -27,6 +27,7 @@ static void ring(struct sim_event *event)
 static void sleep_until(u64 at)
 {
 	rings = false;
+	sim_event_init(&alarm, ring, raw_smp_processor_id());
 	sim_event_set(&alarm, at);
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
@@ -92,7 +93,6 @@ void actor_begin(void)
 {
 	if (!sim_options.nr_ats)
 		return;
-	sim_event_init(&alarm, ring, 0);
 	actor = model_kthread_new(act, NULL, "actor");
 	wake_up_process(actor);
 }

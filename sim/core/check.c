@@ -16,6 +16,14 @@
 		     (p) ? ((struct task_struct *)(p))->pid : 0, ##__VA_ARGS__); \
 	})
 
+/* One of any class, which runs or waits here. Until a stopper has moved it, it may stay. */
+static void check_place(struct rq *rq, struct task_struct *p)
+{
+	if (!cpumask_test_cpu(rq->cpu, p->cpus_ptr) && !is_migration_disabled(p) &&
+	    !p->migration_pending)
+		FAILS(rq, p, "is on a CPU that it may not use");
+}
+
 /* One thread of ours that is queued. */
 static void check_thread(struct rq *rq, struct task_struct *p)
 {
@@ -34,6 +42,7 @@ static void check_thread(struct rq *rq, struct task_struct *p)
 		FAILS(rq, p, "is in a queue of CPU %d", st->rq->cpu);
 	if (p->on_rq != TASK_ON_RQ_QUEUED)
 		FAILS(rq, p, "is queued by the class, on_rq is %d", p->on_rq);
+	check_place(rq, p);
 }
 
 static unsigned int check_threads(struct rq *rq)
@@ -76,6 +85,26 @@ static void check_policies(struct rq *rq, unsigned int nr_threads)
 		      rq->saakm.first ? rq->saakm.first->own->name : "none");
 }
 
+/* Threads of other classes that wait, and whoever runs. */
+static void check_places(struct rq *rq)
+{
+	struct task_struct *p;
+	struct rb_node *rb;
+	int prio;
+
+	for (prio = 0; rq->rt.rt_nr_running && prio < MAX_RT_PRIO; prio++) {
+		list_for_each_entry(p, &rq->rt.queue[prio], rt.run_list)
+			check_place(rq, p);
+	}
+	for (rb = rb_first_cached(&rq->cfs.timeline); rb; rb = rb_next(rb))
+		check_place(rq, rb_entry(rb, struct task_struct, se.run_node));
+	if (rq->curr != rq->idle)
+		check_place(rq, rq->curr);
+	if (!cpu_online(rq->cpu) && (rq->nr_running || rq->curr != rq->idle))
+		FAILS(rq, rq->curr, "is current of a CPU that is offline, where %u are runnable",
+		      rq->nr_running);
+}
+
 /* The core's own accounts. */
 static void check_core(struct rq *rq)
 {
@@ -108,6 +137,7 @@ static void check_rq(struct rq *rq)
 		return;
 	n = check_threads(rq);
 	check_core(rq);
+	check_places(rq);
 	/* Policies come and go in the middle of events. */
 	if (!mutex_is_locked(&saakm_mutex))
 		check_policies(rq, n);

@@ -74,9 +74,23 @@ const struct cpumask *cpumask_of(unsigned int cpu)
 	return &single_masks[cpu];
 }
 
+/* Online ones; of a CPU that is offline: none. */
 const struct cpumask *cpu_smt_mask(int cpu)
 {
-	return &smt_masks[cpu / sim_options.smt];
+	static const struct cpumask none;
+
+	return cpu_online(cpu) ? &smt_masks[cpu / sim_options.smt] : &none;
+}
+
+/* arch/x86/kernel/smpboot.c, remove_siblinginfo(), set_cpu_sibling_map() */
+void model_siblings_online(int cpu, bool online)
+{
+	struct cpumask *siblings = &smt_masks[cpu / sim_options.smt];
+
+	if (online)
+		cpumask_set_cpu(cpu, siblings);
+	else
+		cpumask_clear_cpu(cpu, siblings);
 }
 
 const struct cpumask *model_llc_mask(int cpu)

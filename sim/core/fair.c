@@ -104,10 +104,13 @@ static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 	if (p != rq->donor)
 		rb_add_cached(&p->se.run_node, &cfs->timeline, entity_before);
 	cfs->h_nr_queued++;
+	if (cfs->h_nr_queued == 1) {
+		if (!rq->nr_running)
+			dl_server_update_idle_time(rq, rq->curr);
+		dl_server_start(&rq->fair_server);
+	}
 	add_nr_running(rq, 1);
 	note_overload(rq);
-	if (cfs->h_nr_queued == 1)
-		dl_server_start(&rq->fair_server);
 }
 
 static bool dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)

@@ -151,7 +151,7 @@ static void init_own(struct task_struct *p)
 	p->model = NULL;
 	p->worker_private = NULL;
 	p->exit_state = 0;
-	p->flags &= ~(PF_EXITING | PF_IDLE);
+	p->flags &= ~(PF_EXITING | PF_IDLE | PF_KTHREAD | PF_WQ_WORKER | PF_NO_SETAFFINITY);
 	refcount_set(&p->usage, 1);	/* until it is dead */
 	INIT_LIST_HEAD(&p->cg_list);
 }
@@ -321,15 +321,15 @@ static struct task_struct *dup_task_struct(struct task_struct *parent)
 }
 
 /*
- * kernel/fork.c, copy_process(), from where threads are known to others; cgroup_post_fork() calls
- * cpu_cgrp_subsys.fork at last.
+ * kernel/fork.c, copy_process(), from where threads are known to others; cgroup_post_fork() puts
+ * it into the list of its group, and calls cpu_cgrp_subsys.fork at last.
  */
 static void publish(struct task_struct *p)
 {
 	hash(p);
 	p->tgid = p->group_leader->pid;
-	model_group_join(p);
 	sched_post_fork(p);
+	model_group_join(p);
 	saakm_cgroup_fork(p);
 }
 
@@ -419,7 +419,7 @@ void model_exit(void)
 		model_exit_begin();
 	unhash(p);
 	p->exit_state = EXIT_DEAD;
-	set_current_state(TASK_DEAD);
+	set_special_state(TASK_DEAD);
 	__schedule(SM_NONE);
 }
 

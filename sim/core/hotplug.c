@@ -2,8 +2,8 @@
 /*
  * CPUs go offline and come back: kernel/cpu.c, and what kernel/sched/core.c does then. Each CPU has
  * a thread cpuhp/N that takes it down as far as threads can, and its stopper, which does the rest.
- * stop_machine() is not needed for that: nothing else happens meanwhile. Not modelled: threads of
- * others that are parked (smpboot), and a step that fails half way.
+ * stop_machine() is not needed for that: see take_cpu_down(). Not modelled: threads of others that
+ * are parked (smpboot), and a step that fails half way.
  */
 #include <linux/cpu.h>
 #include <linux/kthread.h>
@@ -248,16 +248,16 @@ static void sched_cpu_deactivate(unsigned int cpu)
 	model_build_domains();
 }
 
-/* In the CPU's thread, as long as it can be preempted. */
+/* In the CPU's thread: CPUHP_AP_ACTIVE, CPUHP_AP_ONLINE_DYN, CPUHP_AP_SCHED_WAIT_EMPTY */
 static int go_inactive(unsigned int cpu)
 {
 	int i;
 
+	sched_cpu_deactivate(cpu);
 	for (i = MAX_STATES - 1; i >= 0; i--) {
 		if (states[i].used && states[i].teardown)
 			states[i].teardown(cpu);
 	}
-	sched_cpu_deactivate(cpu);
 	wait_until_empty(cpu_rq(cpu));
 	return 0;
 }
@@ -279,16 +279,44 @@ static void sched_cpu_dying(unsigned int cpu)
 	rq_unlock_irqrestore(rq, &rf);
 }
 
-/* take_cpu_down(): in the CPU's stopper. It idles after that, and takes no interrupts. */
+/*
+ * Nothing of its own happens on this CPU any more: kernel/time/hrtimer.c, hrtimers_cpu_dying(),
+ * and the like. Timers of threads and the run's own events move, those that each CPU has end.
+ */
+static void move_events(struct rq *rq)
+{
+	sim_event_cancel(&rq->tick);
+	sim_event_cancel(&rq->burst);
+	rq->burst_stale = true;
+	model_flush_calls(rq);
+	machine_cpu_dying(rq->cpu);
+	machine_softirqs_dying();
+	sim_move_events(rq->cpu, cpumask_first(cpu_active_mask));
+}
+
+/* Between two looks whether the others have stopped */
+#define STOP_NS		50
+
+/*
+ * take_cpu_down(): in the CPU's stopper. It idles after that, and takes no interrupts. In the
+ * kernel the stoppers of all CPUs spin meanwhile, which none does before it can be preempted. Here
+ * they end what they are in the middle of, without being put aside anew, and then this happens at
+ * one instant. Unlike there others do not lose time by that, and are not preempted.
+ */
 static int take_cpu_down(void *arg)
 {
-	unsigned int cpu = smp_processor_id();
+	unsigned int cpu = smp_processor_id(), interleaving = sim_interleaving;
 
+	sim_interleaving = 0;
+	while (sim_others_atomic())
+		sim_pause(STOP_NS);
 	local_irq_disable();
 	cpumask_clear_cpu(cpu, &__cpu_online_mask);
-	machine_cpu_dying(cpu);
+	model_siblings_online(cpu, false);
 	sched_cpu_dying(cpu);
+	move_events(cpu_rq(cpu));
 	local_irq_enable();
+	sim_interleaving = interleaving;
 	return 0;
 }
 
@@ -316,6 +344,7 @@ int model_cpu_down(unsigned int cpu)
 	while (cpu_rq(cpu)->curr != cpu_rq(cpu)->idle)
 		schedule_timeout_uninterruptible(1);
 	machine_cpu_dead(cpu);
+	machine_callbacks_dead(cpu);
 	cpus_write_unlock();
 	return 0;
 }
@@ -336,12 +365,11 @@ static int go_active(unsigned int cpu)
 {
 	int i;
 
-	sched_cpu_activate(cpu);
 	for (i = 0; i < MAX_STATES; i++) {
 		if (states[i].used && states[i].startup)
 			states[i].startup(cpu);
 	}
-	return 0;
+	return sched_cpu_activate(cpu);
 }
 
 /* _cpu_up() */
@@ -356,6 +384,7 @@ int model_cpu_up(unsigned int cpu)
 	cpumask_clear_cpu(cpu, &model_dying_mask);
 	/* bringup_cpu(): sched_set_rq_online() and the like are not modelled. */
 	cpumask_set_cpu(cpu, &__cpu_online_mask);
+	model_siblings_online(cpu, true);
 	on_cpu(cpu, go_active);
 	cpus_write_unlock();
 	return 0;

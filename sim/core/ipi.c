@@ -19,6 +19,11 @@ void smp_send_reschedule(int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
 
+	/* arch/x86/kernel/smp.c, native_smp_send_reschedule() */
+	if (unlikely(!cpu_online(cpu))) {
+		WARN_ONCE(1, "sched: Unexpected reschedule of offline CPU#%d!\n", cpu);
+		return;
+	}
 	if (!sim_event_is_set(&rq->ipi))
 		sim_event_set(&rq->ipi, sim_now + IPI_NS);
 }
@@ -52,6 +57,15 @@ static void ipi(struct sim_event *event)
 	if (unlikely(rq->nohz_kicked))
 		nohz_csd_func(rq);
 	model_irq_exit();
+}
+
+/* kernel/smp.c, smpcfd_dying_cpu(): what others have asked for is done, on this CPU. */
+void model_flush_calls(struct rq *rq)
+{
+	sim_event_cancel(&rq->ipi);
+	if (rq->calls)
+		run_calls(rq);
+	rq->nohz_kicked = false;
 }
 
 void model_init_ipi(struct rq *rq)

@@ -13,9 +13,11 @@ struct cpu_works {
 	struct llist_head	raised, lazy;	/* by itself */
 	struct llist_head	remote;		/* by others */
 	struct sim_event	self, ipi;	/* at once, and after the way from there */
+	bool			is_raised;	/* an interrupt by itself is to be taken */
 };
 
 static DEFINE_PER_CPU(struct cpu_works, works);
+unsigned int machine_nr_raised;
 
 static bool claim(struct irq_work *work)
 {
@@ -58,11 +60,56 @@ static void run_remote(void)
 	run_list(llist_reverse_order(llist_del_all(raw_cpu_ptr(&works.remote))));
 }
 
+static void lower(struct cpu_works *mine)
+{
+	machine_nr_raised -= mine->is_raised;
+	mine->is_raised = false;
+}
+
+/* If the CPU has not come by where it would have taken it before. */
 static void self_interrupt(struct sim_event *event)
 {
+	lower(raw_cpu_ptr(&works));
 	model_irq_enter();
 	irq_work_run();
 	model_irq_exit();
+}
+
+/*
+ * A CPU takes what it has sent itself as soon as its interrupts are on: before it elects, and
+ * before softirqs run. It is in the kernel there. Once only: what a work queues again and again
+ * comes by events.
+ */
+void machine_self_interrupt(void)
+{
+	struct pt_regs *regs = raw_cpu_read(__irq_regs);
+	struct cpu_works *mine = raw_cpu_ptr(&works);
+
+	if (!mine->is_raised || irqs_disabled())
+		return;
+	lower(mine);
+	sim_event_cancel(&mine->self);
+	model_irq_enter();
+	raw_cpu_write(__irq_regs, &model_kernel_regs);
+	irq_work_run();
+	model_irq_leave();
+	raw_cpu_write(__irq_regs, regs);
+}
+
+/*
+ * Only for the first of the list, as there. A CPU that is offline never takes it, and has none
+ * for what it queues later: see saakm_queue_work().
+ */
+static void raise_self(struct cpu_works *mine)
+{
+	if (!cpu_online(sim_context.cpu))
+		return;
+	machine_nr_raised += !mine->is_raised;
+	mine->is_raised = true;
+	/* Not set_once(): a lazy one may have set it for later. */
+	sim_event_cancel(&mine->self);
+	sim_event_init(&mine->self, self_interrupt, sim_context.cpu);
+	sim_event_set(&mine->self, sim_now);
 }
 
 static void ipi(struct sim_event *event)
@@ -96,11 +143,8 @@ bool irq_work_queue(struct irq_work *work)
 			 tick_nohz_tick_stopped_cpu(sim_context.cpu) ?
 			 sim_now : roundup(sim_now + 1, (u64)TICK_NSEC));
 	} else if (queued) {
-		llist_add(&work->node, &here->raised);
-		/* Not set_once(): a lazy one may have set it for later. */
-		sim_event_cancel(&here->self);
-		sim_event_init(&here->self, self_interrupt, sim_context.cpu);
-		sim_event_set(&here->self, sim_now);
+		if (llist_add(&work->node, &here->raised))
+			raise_self(here);
 	}
 	local_irq_restore(flags);
 	return queued;
@@ -114,7 +158,8 @@ bool irq_work_queue_on(struct irq_work *work, int cpu)
 	if (!claim(work))
 		return false;
 	llist_add(&work->node, per_cpu_ptr(&works.remote, cpu));
-	set_once(per_cpu_ptr(&works.ipi, cpu), ipi, cpu, sim_now + MACHINE_IPI_NS);
+	if (cpu_online(cpu))
+		set_once(per_cpu_ptr(&works.ipi, cpu), ipi, cpu, sim_now + MACHINE_IPI_NS);
 	return true;
 }
 
@@ -131,6 +176,7 @@ void machine_cpu_dying(int cpu)
 {
 	run_remote();
 	irq_work_run();
+	lower(raw_cpu_ptr(&works));
 	sim_event_cancel(raw_cpu_ptr(&works.ipi));
 	sim_event_cancel(raw_cpu_ptr(&works.self));
 }

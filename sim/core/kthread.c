@@ -109,7 +109,7 @@ void kthread_parkme(void)
 	struct kthread *self = to_kthread(current);
 
 	for (;;) {
-		set_current_state(TASK_PARKED);
+		set_special_state(TASK_PARKED);
 		if (!self->should_park)
 			break;
 		self->parked = true;

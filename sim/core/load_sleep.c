@@ -51,8 +51,6 @@ static void sleep_is_over(struct sim_event *event)
 {
 	struct model_thread *t = container_of(event, struct model_thread, timer);
 
-	if (unlikely(!cpu_online(sim_context.cpu)))
-		sim_enter_cpu(cpumask_first(cpu_online_mask));
 	model_irq_enter();
 	load_wake(t, 0);
 	model_irq_exit();

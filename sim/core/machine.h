@@ -60,7 +60,14 @@ void machine_files_print(void);
  */
 
 void machine_cpu_dying(int cpu);	/* on that CPU, interrupts off: its irq_work is run */
+void machine_softirqs_dying(void);	/* likewise: none comes again by itself */
 void machine_cpu_dead(int cpu);		/* on another one: timers move */
+void machine_callbacks_dead(int cpu);	/* likewise: RCU's */
+
+/* ---- irq_work.c: interrupts that CPUs have sent themselves, and take once they are on ---- */
+
+extern unsigned int machine_nr_raised;	/* CPUs that have one to take */
+void machine_self_interrupt(void);	/* take that of this CPU; interrupts are on */
 
 /* How long an IPI takes. */
 #define MACHINE_IPI_NS	1000

@@ -213,13 +213,19 @@ static inline void model_irq_enter(void)
 {
 	struct task_struct *p = raw_cpu_read(current_task);
 
+	WARN_ONCE(!cpu_online(sim_context.cpu), "an interrupt on CPU %d, which is offline",
+		  sim_context.cpu);
 	sim_context.irqs_off++;
 	sim_context.preempt += SIM_HARDIRQ_OFFSET;
 	if (unlikely(sim_now >= model_next_jiffy_ns))
 		tick_do_update_jiffies64(sim_now);	/* tick_irq_enter() */
-	raw_cpu_write(__irq_regs, is_idle_task(p) || p->in_kernel || p->strand ?
+	raw_cpu_write(__irq_regs, is_idle_task(p) || p->in_kernel || p->strand ||
+		      sim_cpu_interrupted(sim_context.cpu) ?
 		      &model_kernel_regs : &model_user_regs);
 }
+
+/* It ends, in the middle of something that goes on: softirqs, but no election. */
+void model_irq_leave(void);
 
 /* It ends: softirqs, an election if there shall be one, and the current thread computes on. */
 void model_irq_exit(void);
@@ -240,7 +246,6 @@ void __noreturn model_kthread_exit(int code);
 /* softirq.c, by machinery: run those that are pending on this CPU. Interrupts are off. */
 DECLARE_PER_CPU(unsigned int, model_softirqs);	/* a bit for each that is pending */
 void model_do_softirqs(void);
-
 
 /* ---- boot: boot.c ---- */
 
@@ -287,6 +292,7 @@ void nohz_csd_func(struct rq *rq);
 
 /* ipi.c */
 void model_init_ipi(struct rq *rq);
+void model_flush_calls(struct rq *rq);
 void smp_send_reschedule(int cpu);
 
 /* move.c */
@@ -304,6 +310,8 @@ int stop_one_cpu(unsigned int cpu, int (*fn)(void *arg), void *arg);
 void model_make_stopper(int cpu);
 void sched_exec(void);
 void migrate_disable_switch(struct rq *rq, struct task_struct *p);
+/* With pi_lock, and if it is queued the runqueue's. */
+void __do_set_cpus_allowed(struct task_struct *p, struct affinity_context *ctx);
 struct rq *__migrate_task(struct rq *rq, struct rq_flags *rf, struct task_struct *p, int dest_cpu);
 
 /* setattr.c */
@@ -338,6 +346,7 @@ bool fair_newly_idle(struct rq *rq, struct rq_flags *rf);
 /* domains.c */
 void model_init_domains(void);
 void model_build_domains(void);
+void model_siblings_online(int cpu, bool online);
 const struct cpumask *model_llc_mask(int cpu);
 enum model_distance { MODEL_SMT, MODEL_LLC, MODEL_NODE, MODEL_FAR };
 enum model_distance model_distance(int a, int b);

@@ -126,7 +126,7 @@ void set_cpus_allowed_common(struct task_struct *p, struct affinity_context *ctx
 }
 
 /* __do_set_cpus_allowed() */
-static void __do_set_cpus_allowed(struct task_struct *p, struct affinity_context *ctx)
+void __do_set_cpus_allowed(struct task_struct *p, struct affinity_context *ctx)
 {
 	struct rq *rq = task_rq(p);
 	bool queued, running;

@@ -60,8 +60,9 @@ static void invoke_callbacks(void)
 
 		if (!sim_quiet_since(callback.mark))
 			break;
-		mine->first++;
 		invoke(callback.head);
+		/* Not before: rcu_barrier() waits for the one that runs, too. */
+		mine->first++;
 	}
 	if (mine->first < mine->end)
 		look_later(mine, 10 * NSEC_PER_USEC);
@@ -106,6 +107,21 @@ static void queue(struct rcu_head *head)
 	if (!sim_event_is_set(&mine->event))
 		look_later(mine, 0);
 	local_irq_restore(flags);
+}
+
+/* kernel/rcu/tree.c, rcutree_migrate_callbacks(): behind those of this CPU, with new marks. */
+void machine_callbacks_dead(int cpu)
+{
+	struct cpu_callbacks *its = per_cpu_ptr(&callbacks, cpu);
+
+	if (!its->event.fn)
+		return;
+	sim_event_cancel(&its->event);
+	/* It may have been moved with what else was to come on that CPU. */
+	sim_event_init(&its->event, interrupt, cpu);
+	while (its->first < its->end)
+		queue(its->queue[its->first++].head);
+	its->first = its->end = 0;
 }
 
 void call_rcu(struct rcu_head *head, rcu_callback_t function)

@@ -232,42 +232,54 @@ int sched_setattr_nocheck(struct task_struct *p, const struct sched_attr *attr)
 	return __sched_setscheduler(p, attr, false, true);
 }
 
-/* _sched_setscheduler() */
-static int set_policy(struct task_struct *p, int policy, int priority, int nice)
+static int _sched_setscheduler(struct task_struct *p, int policy, const struct sched_param *param,
+			       bool check)
 {
 	struct sched_attr attr = {
-		.size		= sizeof(attr),
 		.sched_policy	= policy,
-		.sched_priority	= priority,
-		.sched_nice	= nice,
+		.sched_priority	= param->sched_priority,
+		.sched_nice	= PRIO_TO_NICE(p->static_prio),
 	};
 
-	return sched_setattr_nocheck(p, &attr);
+	if (policy != SETPARAM_POLICY && policy & SCHED_RESET_ON_FORK) {
+		attr.sched_flags |= SCHED_FLAG_RESET_ON_FORK;
+		attr.sched_policy = policy & ~SCHED_RESET_ON_FORK;
+	}
+	return __sched_setscheduler(p, &attr, check, true);
 }
 
 int sched_setscheduler_nocheck(struct task_struct *p, int policy, const struct sched_param *param)
 {
-	return set_policy(p, policy, param->sched_priority, task_nice(p));
+	return _sched_setscheduler(p, policy, param, false);
 }
 
 int sched_setscheduler(struct task_struct *p, int policy, const struct sched_param *param)
 {
-	return sched_setscheduler_nocheck(p, policy, param);
+	return _sched_setscheduler(p, policy, param, true);
+}
+
+static void set_fifo(struct task_struct *p, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	WARN_ON_ONCE(sched_setscheduler_nocheck(p, SCHED_FIFO, &param) != 0);
 }
 
 void sched_set_fifo(struct task_struct *p)
 {
-	WARN_ON_ONCE(set_policy(p, SCHED_FIFO, MAX_RT_PRIO / 2, 0) != 0);
+	set_fifo(p, MAX_RT_PRIO / 2);
 }
 
 void sched_set_fifo_low(struct task_struct *p)
 {
-	WARN_ON_ONCE(set_policy(p, SCHED_FIFO, 1, 0) != 0);
+	set_fifo(p, 1);
 }
 
 void sched_set_normal(struct task_struct *p, int nice)
 {
-	WARN_ON_ONCE(set_policy(p, SCHED_NORMAL, 0, nice) != 0);
+	struct sched_attr attr = { .sched_policy = SCHED_NORMAL, .sched_nice = nice };
+
+	WARN_ON_ONCE(sched_setattr_nocheck(p, &attr) != 0);
 }
 
 /* kernel/sched/syscalls.c, set_user_nice() */

@@ -66,6 +66,8 @@ static void serve(unsigned int pending)
 	int nr;
 
 	local_irq_enable();
+	if (unlikely(machine_nr_raised))
+		machine_self_interrupt();
 	while (pending) {
 		nr = __builtin_ctz(pending);
 		pending &= pending - 1;
@@ -96,4 +98,23 @@ void model_do_softirqs(void)
 	/* ksoftirqd would be given the CPU by and by. */
 	if (raw_cpu_read(model_softirqs))
 		come_again(sim_now + TICK_NSEC);
+}
+
+/* kernel/softirq.c, __local_bh_enable_ip(): what was raised meanwhile runs here. */
+void sim_local_bh_enable(void)
+{
+	WARN_ON_ONCE(in_hardirq() || irqs_disabled());
+	__local_bh_enable();
+	if (!raw_cpu_read(model_softirqs) || in_interrupt())
+		return;
+	preempt_disable();
+	model_do_softirqs();
+	local_irq_enable();
+	preempt_enable();
+}
+
+/* Its ksoftirqd would have been parked, and have nothing left. */
+void machine_softirqs_dying(void)
+{
+	sim_event_cancel(raw_cpu_ptr(&again));
 }

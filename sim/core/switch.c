@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Elections, and switches from one thread to the next. */
+#include "machine.h"
 #include "model.h"
 
 DEFINE_PER_CPU(struct task_struct *, current_task);
@@ -124,7 +125,7 @@ static void arrive(struct task_struct *p)
 		sim_park();
 		p->parked = false;
 	}
-	sim_enter_cpu(rq->cpu);
+	sim_move_to_cpu(rq->cpu);
 	p->strand = NULL;
 	rq->burst_stale = true;
 }
@@ -355,6 +356,8 @@ void __schedule(int sched_mode)
 	struct rq_flags rf;
 	struct rq *rq;
 
+	if (unlikely(machine_nr_raised))
+		machine_self_interrupt();
 	if (saakm_enabled() && saakm_sleeps_in_handler())
 		return;
 	preempt_disable();
@@ -405,11 +408,13 @@ static void resched(struct rq *rq)
 {
 	struct task_struct *curr;
 
+	if (unlikely(machine_nr_raised))
+		machine_self_interrupt();
 	while (test_tsk_need_resched(rq->curr)) {
 		curr = rq->curr;
 		if (curr == rq->idle)
 			__schedule(SM_IDLE);
-		else if (curr->in_kernel || READ_ONCE(curr->__state))
+		else if (curr->in_kernel || curr->strand || READ_ONCE(curr->__state))
 			preempt_schedule();
 		else
 			__schedule(SM_NONE);
@@ -423,13 +428,10 @@ static void resched(struct rq *rq)
 static void preempt_in_step(struct rq *rq)
 {
 	struct task_struct *curr = rq->curr;
-	bool in_kernel = curr->in_kernel;
 
 	if (likely(!test_tsk_need_resched(curr)) || curr == rq->idle || curr->burst_ns)
 		return;
-	curr->in_kernel = true;
 	preempt_schedule();
-	curr->in_kernel = in_kernel;
 }
 
 /* So many steps that take no time follow each other in one event. */
@@ -464,17 +466,27 @@ static void compute(struct rq *rq, unsigned int steps)
 		rq->charged_ns = 0;	/* an idle CPU has the time */
 }
 
+/* kernel/softirq.c, irq_exit_rcu(). Whoever was interrupted in a softirq serves what is new. */
+void model_irq_leave(void)
+{
+	sim_context.preempt -= SIM_HARDIRQ_OFFSET;
+	if (unlikely(raw_cpu_read(model_softirqs)) && !in_interrupt() &&
+	    !sim_cpu_interrupted_in(sim_context.cpu, SIM_HARDIRQ_MASK | SIM_SOFTIRQ_MASK))
+		model_do_softirqs();
+	sim_context.irqs_off = 0;
+	raw_cpu_write(__irq_regs, NULL);
+}
+
 void model_irq_exit(void)
 {
 	struct rq *rq = model_rq();
 
-	sim_context.preempt -= SIM_HARDIRQ_OFFSET;
-	if (unlikely(raw_cpu_read(model_softirqs)) && !in_interrupt())
-		model_do_softirqs();
-	sim_context.irqs_off = 0;
-	raw_cpu_write(__irq_regs, NULL);
-	if (unlikely(sim_cpu_interrupted(rq->cpu)))
+	model_irq_leave();
+	if (unlikely(sim_cpu_interrupted(rq->cpu))) {
+		if (unlikely(machine_nr_raised))
+			machine_self_interrupt();
 		return;
+	}
 	compute(rq, STEPS_AT_ONCE);
 }
 

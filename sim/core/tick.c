@@ -60,17 +60,6 @@ void nohz_csd_func(struct rq *rq)
 		saakm_nohz_kick(rq);
 }
 
-/* kernel/sched/fair.c, kick_ilb(), find_new_ilb(): the first CPU that idles. */
-static void kick_ilb(void)
-{
-	int cpu = cpumask_first(&model_idle_mask);
-
-	if (cpu >= nr_cpu_ids || cpu_rq(cpu)->nohz_kicked)
-		return;
-	cpu_rq(cpu)->nohz_kicked = true;
-	smp_send_reschedule(cpu);
-}
-
 /* Of the domain that balances most often: kernel/sched/topology.c, sd_init(). */
 static unsigned long balance_interval(struct rq *rq)
 {
@@ -79,13 +68,29 @@ static unsigned long balance_interval(struct rq *rq)
 	return max(1UL, msecs_to_jiffies(sd ? sd->span_weight : 1));
 }
 
+/*
+ * kernel/sched/fair.c, kick_ilb(), find_new_ilb(): the first CPU that idles. Those that are not
+ * active are not in nohz.idle_cpus_mask: sched_cpu_deactivate(), nohz_balance_enter_idle().
+ */
+static void kick_ilb(struct rq *rq)
+{
+	int cpu = cpumask_first_and(&model_idle_mask, cpu_active_mask);
+
+	if (cpu >= nr_cpu_ids)
+		return;
+	nohz_next_balance = jiffies + balance_interval(rq);
+	if (cpu_rq(cpu)->nohz_kicked)
+		return;
+	cpu_rq(cpu)->nohz_kicked = true;
+	smp_send_reschedule(cpu);
+}
+
 /* kernel/sched/fair.c, nohz_balancer_kick(), at ticks: while two threads compete for a CPU. */
 static void nohz_balancer_kick(struct rq *rq)
 {
 	if (rq->nr_running < 2 || !nohz_nr_stopped || time_before(jiffies, nohz_next_balance))
 		return;
-	nohz_next_balance = jiffies + balance_interval(rq);
-	kick_ilb();
+	kick_ilb(rq);
 }
 
 /* kernel/sched/core.c, sched_tick() */

@@ -13,7 +13,15 @@
 
 /* ---- to the ns ---- */
 
+/* A CPU's timer whose function is being called. That may free it: nothing of this is in it. */
+static DEFINE_PER_CPU(struct hrtimer *, running_timer);
+
 static void expired(struct sim_event *event);
+
+static bool is_running(const struct hrtimer *timer)
+{
+	return per_cpu(running_timer, timer->event.cpu) == timer;
+}
 
 void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode)
 {
@@ -29,9 +37,12 @@ void hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*function)(struc
 
 void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
 {
+	/* switch_hrtimer_base(): as long as its function runs it stays on that CPU. */
+	int cpu = is_running(timer) ? timer->event.cpu : sim_context.cpu;
+
 	timer->expires = mode & HRTIMER_MODE_REL ? (ktime_t)sim_now + time : time;
 	sim_event_cancel(&timer->event);
-	sim_event_init(&timer->event, expired, sim_context.cpu);
+	sim_event_init(&timer->event, expired, cpu);
 	sim_event_set(&timer->event, max(timer->expires, 0LL));
 }
 
@@ -41,18 +52,18 @@ static void expired(struct sim_event *event)
 	enum hrtimer_restart restart;
 
 	model_irq_enter();
-	timer->running = true;
+	raw_cpu_write(running_timer, timer);
 	restart = timer->function(timer);
 	/* Who starts it in its function, and says NORESTART, has started it. */
 	if (restart == HRTIMER_RESTART && !sim_event_is_set(event))
 		sim_event_set(event, max(timer->expires, 0LL));
-	timer->running = false;
+	raw_cpu_write(running_timer, NULL);
 	model_irq_exit();
 }
 
 int hrtimer_try_to_cancel(struct hrtimer *timer)
 {
-	if (timer->running)
+	if (is_running(timer))
 		return -1;
 	return sim_event_cancel(&timer->event);
 }
@@ -68,7 +79,7 @@ int hrtimer_cancel(struct hrtimer *timer)
 
 bool hrtimer_active(const struct hrtimer *timer)
 {
-	return timer->running || sim_event_is_set(&timer->event);
+	return is_running(timer) || sim_event_is_set(&timer->event);
 }
 
 u64 hrtimer_forward(struct hrtimer *timer, ktime_t now, ktime_t interval)
@@ -215,6 +226,8 @@ void machine_cpu_dead(int cpu)
 	if (!its->list.next)
 		return;
 	sim_event_cancel(&its->event);
+	/* It may have been moved with what else was to come on that CPU. */
+	sim_event_init(&its->event, interrupt, cpu);
 	list_for_each_entry_safe(timer, next, &its->list, entry) {
 		timer_delete(timer);
 		add_timer(timer);

@@ -125,11 +125,16 @@ void sim_trace_saakm_call(u32 policy, const char *handler, const struct task_str
 	      p ? p->pid : 0, p ? p->saakm.event.flags : 0, cpu);
 }
 
+/* Whether somebody listens changes nothing of what happens: no chance is drawn for a pause here. */
 static void listen(struct tracepoint *point)
 {
+	unsigned int interleaving = sim_interleaving;
+
+	sim_interleaving = 0;
 	if (point->regfunc)
 		point->regfunc();
 	static_branch_enable(&point->key);
+	sim_interleaving = interleaving;
 }
 
 void trace_begin(void)
@@ -150,6 +155,7 @@ void trace_end(void)
 	if (!model_tracing)
 		return;
 	model_tracing = false;
-	static_branch_disable(&__tracepoint_saakm_call.key);
+	/* The run is over: nobody may sleep any more. */
+	__tracepoint_saakm_call.key.key.enabled = 0;
 	sim_output_close(out);
 }

@@ -121,12 +121,20 @@ void complete_all(struct completion *x)
 	spin_unlock_irqrestore(&x->wait.lock, flags);
 }
 
+/* Whoever sees that may free it: complete() has released the lock by then. */
 bool completion_done(struct completion *x)
 {
-	return x->done != 0;
+	unsigned long flags;
+
+	if (!x->done)
+		return false;
+	spin_lock_irqsave(&x->wait.lock, flags);
+	spin_unlock_irqrestore(&x->wait.lock, flags);
+	return true;
 }
 
-bool try_wait_for_completion(struct completion *x)
+/* With the lock: each takes one of those that have been given. */
+static bool take_completion(struct completion *x)
 {
 	if (!x->done)
 		return false;
@@ -135,24 +143,43 @@ bool try_wait_for_completion(struct completion *x)
 	return true;
 }
 
-/* What is left of @timeout, at least 1; 0: it is over. */
+bool try_wait_for_completion(struct completion *x)
+{
+	unsigned long flags;
+	bool taken;
+
+	if (!x->done)
+		return false;
+	spin_lock_irqsave(&x->wait.lock, flags);
+	taken = take_completion(x);
+	spin_unlock_irqrestore(&x->wait.lock, flags);
+	return taken;
+}
+
+/* do_wait_for_common(): what is left of @timeout, at least 1; 0: it is over. */
 static unsigned long wait_for(struct completion *x, unsigned long timeout, int state)
 {
 	struct wait_queue_entry entry;
+	bool taken;
 
 	might_sleep();
 	init_wait_entry(&entry, WQ_FLAG_EXCLUSIVE);
-	for (;;) {
-		prepare_to_wait(&x->wait, &entry, state);
-		if (x->done || !timeout)
-			break;
-		if (timeout == MAX_SCHEDULE_TIMEOUT)
-			schedule();
-		else
+	spin_lock_irq(&x->wait.lock);
+	if (!x->done) {
+		do {
+			if (list_empty(&entry.entry))
+				list_add_tail(&entry.entry, &x->wait.head);
+			__set_current_state(state);
+			spin_unlock_irq(&x->wait.lock);
 			timeout = schedule_timeout(timeout);
+			spin_lock_irq(&x->wait.lock);
+		} while (!x->done && timeout);
+		__set_current_state(TASK_RUNNING);
+		list_del_init(&entry.entry);
 	}
-	finish_wait(&x->wait, &entry);
-	return try_wait_for_completion(x) ? timeout ?: 1 : 0;
+	taken = take_completion(x);
+	spin_unlock_irq(&x->wait.lock);
+	return taken ? timeout ?: 1 : 0;
 }
 
 void wait_for_completion(struct completion *x)

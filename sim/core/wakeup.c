@@ -18,20 +18,31 @@ bool is_cpu_allowed(struct task_struct *p, int cpu)
 	return cpu_online(cpu) && (p->per_cpu || !cpumask_test_cpu(cpu, &model_dying_mask));
 }
 
-/* All of its CPUs are gone: it may use any, as after cpuset_cpus_allowed_fallback(). */
-static int break_affinity(struct task_struct *p)
+static int first_allowed(struct task_struct *p)
 {
 	int cpu;
 
-	printk_deferred(KERN_INFO "process %d (%s) no longer affine to cpu%d\n", p->pid, p->comm,
-			task_cpu(p));
-	cpumask_copy(&p->cpus_mask, cpu_possible_mask);
-	p->nr_cpus_allowed = cpumask_weight(cpu_possible_mask);
-	for_each_cpu(cpu, &p->cpus_mask) {
+	for_each_cpu(cpu, p->cpus_ptr) {
 		if (is_cpu_allowed(p, cpu))
 			return cpu;
 	}
-	return cpumask_first(cpu_active_mask);
+	return -1;
+}
+
+/* All of its CPUs are gone: it may use any. There are no cpusets that would have others. */
+static int break_affinity(struct task_struct *p, int from)
+{
+	struct affinity_context ctx = { .new_mask = cpu_possible_mask };
+	int cpu;
+
+	__do_set_cpus_allowed(p, &ctx);
+	cpu = first_allowed(p);
+	BUG_ON(cpu < 0);
+	/* Those of kernel threads, and of whoever exits, are not worth a word. */
+	if (!(p->flags & (PF_KTHREAD | PF_EXITING)))
+		printk_deferred("process %d (%s) no longer affine to cpu%d\n", p->pid, p->comm,
+				from);
+	return cpu;
 }
 
 /* kernel/sched/core.c, select_fallback_rq(): one of the same node, then any that is allowed. */
@@ -43,11 +54,8 @@ int select_fallback_rq(int cpu, struct task_struct *p)
 		if (is_cpu_allowed(p, other))
 			return other;
 	}
-	for_each_cpu(other, p->cpus_ptr) {
-		if (is_cpu_allowed(p, other))
-			return other;
-	}
-	return break_affinity(p);
+	other = first_allowed(p);
+	return other >= 0 ? other : break_affinity(p, cpu);
 }
 
 /* kernel/sched/core.c, select_task_rq() */

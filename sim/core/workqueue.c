@@ -5,6 +5,7 @@
  * kworker/u:N. Not modelled: pools of single CPUs and of high priority, limits of how many run at
  * once.
  */
+#include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
@@ -202,22 +203,42 @@ static void insert(struct workqueue_struct *wq, struct work_struct *work)
 	raw_spin_unlock_irqrestore(&pool_lock, flags);
 }
 
-bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+/*
+ * Whoever marks a work as pending owns it until it is queued, and has interrupts off meanwhile:
+ * others wait for that in grab(). False: it is pending already, or disabled.
+ */
+static bool mark_pending(struct work_struct *work)
 {
-	if (WARN(!work->entry.next || !work->func, "a work is queued that is not initialised"))
-		return false;
-	if (work->pending)
+	if (work->pending || work->disabled)
 		return false;
 	work->pending = true;
-	insert(wq, work);
 	return true;
 }
 
+bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	unsigned long flags;
+	bool mine;
+
+	if (WARN(!work->entry.next || !work->func, "a work is queued that is not initialised"))
+		return false;
+	local_irq_save(flags);
+	mine = mark_pending(work);
+	if (mine)
+		insert(wq, work);
+	local_irq_restore(flags);
+	return mine;
+}
+
+/* Interrupts are off, as with the kernel's TIMER_IRQSAFE: it is neither armed nor queued yet. */
 void delayed_work_timer_fn(struct timer_list *timer)
 {
 	struct delayed_work *dwork = container_of(timer, struct delayed_work, timer);
+	unsigned long flags;
 
+	local_irq_save(flags);
 	insert(dwork->wq, &dwork->work);
+	local_irq_restore(flags);
 }
 
 /* It is marked as pending. */
@@ -236,39 +257,66 @@ static void insert_delayed(struct workqueue_struct *wq, struct delayed_work *dwo
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork,
 			unsigned long delay)
 {
-	if (dwork->work.pending)
-		return false;
-	dwork->work.pending = true;
-	insert_delayed(wq, dwork, delay);
-	return true;
+	unsigned long flags;
+	bool mine;
+
+	local_irq_save(flags);
+	mine = mark_pending(&dwork->work);
+	if (mine)
+		insert_delayed(wq, dwork, delay);
+	local_irq_restore(flags);
+	return mine;
 }
 
-/* Not to be run any more, though a run may be under way. True: it was queued. */
+/* Out of the list. It stays marked as pending. */
 static bool take_back(struct work_struct *work)
 {
-	unsigned long flags;
 	bool found;
 
-	raw_spin_lock_irqsave(&pool_lock, flags);
+	raw_spin_lock(&pool_lock);
 	found = work->entry.next && queued(work);
 	if (found) {
 		list_del_init(&work->entry);
 		tell_flushers(work, work->wq);
 	}
-	raw_spin_unlock_irqrestore(&pool_lock, flags);
+	raw_spin_unlock(&pool_lock);
 	if (found)
 		wake_up_all(&flushed);
 	return found;
 }
 
+/*
+ * kernel/workqueue.c, work_grab_pending(): the work is marked as pending, neither armed nor queued,
+ * and ours. Interrupts are off from then on. Return: it was armed or queued.
+ */
+static bool grab(struct work_struct *work, struct timer_list *timer, unsigned long *flags)
+{
+	for (;;) {
+		local_irq_save(*flags);
+		if (timer && timer_delete(timer))
+			return true;
+		if (!work->pending) {
+			work->pending = true;
+			return false;
+		}
+		if (take_back(work))
+			return true;
+		/* Somebody is about to queue it. */
+		local_irq_restore(*flags);
+		cpu_relax();
+	}
+}
+
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dwork, unsigned long delay)
 {
-	bool was_pending = dwork->work.pending;
+	unsigned long flags;
+	bool was_pending = grab(&dwork->work, &dwork->timer, &flags);
 
-	if (!timer_delete(&dwork->timer))
-		take_back(&dwork->work);
-	dwork->work.pending = true;
-	insert_delayed(wq, dwork, delay);
+	if (dwork->work.disabled)
+		dwork->work.pending = false;
+	else
+		insert_delayed(wq, dwork, delay);
+	local_irq_restore(flags);
 	return was_pending;
 }
 
@@ -299,44 +347,53 @@ bool flush_work(struct work_struct *work)
 
 bool flush_delayed_work(struct delayed_work *dwork)
 {
+	local_irq_disable();
 	if (timer_delete_sync(&dwork->timer))
 		insert(dwork->wq, &dwork->work);
+	local_irq_enable();
 	return wait_for_runs(&dwork->work);
+}
+
+/* kernel/workqueue.c, __cancel_work() */
+static bool cancel(struct work_struct *work, struct timer_list *timer, bool disable)
+{
+	unsigned long flags;
+	bool was_pending = grab(work, timer, &flags);
+
+	work->disabled += disable;
+	work->pending = false;
+	local_irq_restore(flags);
+	return was_pending;
+}
+
+/* __cancel_work_sync(): as long as it is disabled nobody can queue it, itself included. */
+static bool cancel_sync(struct work_struct *work, struct timer_list *timer)
+{
+	bool was_pending = cancel(work, timer, true);
+
+	wait_for_runs(work);
+	work->disabled--;
+	return was_pending;
 }
 
 bool cancel_work(struct work_struct *work)
 {
-	bool was_pending = take_back(work);
-
-	if (was_pending)
-		work->pending = false;
-	return was_pending;
+	return cancel(work, NULL, false);
 }
 
-/* As long as it is marked as pending nobody can queue it, itself included. */
 bool cancel_work_sync(struct work_struct *work)
 {
-	bool was_pending = take_back(work);
-
-	work->pending = true;
-	wait_for_runs(work);
-	work->pending = false;
-	return was_pending;
+	return cancel_sync(work, NULL);
 }
 
 bool cancel_delayed_work(struct delayed_work *dwork)
 {
-	if (!timer_delete(&dwork->timer))
-		return cancel_work(&dwork->work);
-	dwork->work.pending = false;
-	return true;
+	return cancel(&dwork->work, &dwork->timer, false);
 }
 
 bool cancel_delayed_work_sync(struct delayed_work *dwork)
 {
-	bool was_pending = timer_delete_sync(&dwork->timer);
-
-	return cancel_work_sync(&dwork->work) || was_pending;
+	return cancel_sync(&dwork->work, &dwork->timer);
 }
 
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, int max_active, ...)

@@ -30,6 +30,8 @@ struct sim_event *sim_queue_first(void);
 /* Take out the first one, unless it is later than @limit: it is now, then. */
 struct sim_event *sim_queue_pop(sim_u64 limit);
 unsigned int sim_queue_length(void);
+/* Call @fn for each, in no order; it may change what has nothing to do with the order. */
+void sim_queue_each(void (*fn)(struct sim_event *event, void *arg), void *arg);
 
 /* loop.c */
 extern bool sim_booted;

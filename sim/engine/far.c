@@ -114,3 +114,11 @@ unsigned int sim_far_length(void)
 {
 	return end - FIRST;
 }
+
+void sim_far_each(void (*fn)(struct sim_event *event, void *arg), void *arg)
+{
+	unsigned int i;
+
+	for (i = FIRST; i < end; i++)
+		fn(heap[i].event, arg);
+}

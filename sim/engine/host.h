@@ -110,6 +110,15 @@ static inline void sim_enter_cpu(int cpu)
 	sim_context.offset = sim_percpu_offset[cpu];
 }
 
+/* The same in the middle of an event: what waits for the old CPU may happen there after it. */
+void sim_move_to_cpu(int cpu);
+
+/*
+ * CPU @from dies: all that shall happen there happens on @to, and workers go on there; but who
+ * occupies @from ends what it is in the middle of.
+ */
+void sim_move_events(int from, int to);
+
 /* ---- strands: strand.c, loop.c ---- */
 
 struct sim_strand;
@@ -157,6 +166,12 @@ void sim_spawn(void (*fn)(void *arg), void *arg, int cpu, void *task);
 
 /* Is the code that runs an interrupt of code that occupies @cpu? Then it must not schedule. */
 _Bool sim_cpu_interrupted(int cpu);
+
+/* Of that code, all of it: does it have some of the bits @mask in its preempt_count()? */
+_Bool sim_cpu_interrupted_in(int cpu, unsigned int mask);
+
+/* Is anybody but who runs in the middle of a section with preemption or interrupts off? */
+_Bool sim_others_atomic(void);
 
 /* Does code that was put aside occupy @cpu? */
 _Bool sim_cpu_occupied(int cpu);

@@ -145,6 +145,35 @@ bool sim_cpu_interrupted(int cpu)
 	return sim_cpu_occupied(cpu);
 }
 
+bool sim_cpu_interrupted_in(int cpu, unsigned int mask)
+{
+	const struct sim_strand *strand;
+
+	if (!nr_occupied)
+		return false;
+	for (strand = cpus[cpu].top; strand; strand = strand->below)
+		if (strand->context.preempt & mask)
+			return true;
+	return false;
+}
+
+bool sim_others_atomic(void)
+{
+	const struct sim_strand *strand;
+
+	for (strand = aside; strand; strand = strand->earlier)
+		if (strand->context.preempt || strand->context.irqs_off)
+			return true;
+	return false;
+}
+
+void sim_move_to_cpu(int cpu)
+{
+	if (sim_context.cpu >= 0 && sim_context.cpu != cpu)
+		recall_deferred(sim_context.cpu);
+	sim_enter_cpu(cpu);
+}
+
 static inline bool takes_interrupts(const struct sim_context *context)
 {
 	return !context->irqs_off && !(context->preempt & SIM_HARDIRQ_MASK);
@@ -158,6 +187,11 @@ static inline bool reads(const struct sim_context *context)
 static void wake_strand(struct sim_event *event);
 static void spawned(struct sim_event *event);
 
+static inline bool belongs_to_strand(const struct sim_event *event)
+{
+	return event->fn == wake_strand || event->fn == spawned;
+}
+
 /* Can @event not happen now, for somebody occupies its CPU? */
 static bool must_wait(const struct sim_event *event)
 {
@@ -165,7 +199,7 @@ static bool must_wait(const struct sim_event *event)
 
 	if (!top || &top->wake == event)
 		return false;
-	if (event->fn == wake_strand || event->fn == spawned)
+	if (belongs_to_strand(event))
 		return true;
 	return !takes_interrupts(&top->context);
 }
@@ -376,6 +410,65 @@ void sim_spawn(void (*fn)(void *arg), void *arg, int cpu, void *task)
 	spawn->arg = arg;
 	spawn->task = task;
 	sim_event_set(&spawn->event, sim_now);
+}
+
+/* ---- CPUs that die ---- */
+
+static void move_event(struct sim_event *event, int to)
+{
+	if (event->position == SIM_DEFERRED) {
+		sim_undefer(event);
+		event->cpu = to;
+		sim_event_set(event, sim_now);
+	} else {
+		event->cpu = to;
+	}
+}
+
+/* Threads end there what they are in the middle of. Workers move, see below. */
+static bool is_thread(const struct sim_event *event)
+{
+	return event->fn == wake_strand || (event->fn == spawned && !((struct spawn *)event)->task);
+}
+
+struct move {
+	int	from, to;
+};
+
+static void move_queued(struct sim_event *event, void *arg)
+{
+	const struct move *move = arg;
+
+	if (event->cpu == move->from && !is_thread(event))
+		move_event(event, move->to);
+}
+
+/* Those that do not occupy the CPU, whether an event will wake them or somebody. */
+static void move_workers(int from, int to)
+{
+	struct sim_strand *strand;
+
+	for (strand = aside; strand; strand = strand->earlier) {
+		if (strand->context.cpu != from || !strand->context.task || strand->occupies)
+			continue;
+		strand->context.cpu = to;
+		strand->context.offset = sim_percpu_offset[to];
+		if (sim_event_is_set(&strand->wake))
+			move_event(&strand->wake, to);
+	}
+}
+
+void sim_move_events(int from, int to)
+{
+	struct sim_event *event, *next;
+
+	move_workers(from, to);
+	sim_queue_each(move_queued, &(struct move){ from, to });
+	for (event = cpus[from].first; event; event = next) {
+		next = event->next;
+		if (!is_thread(event))
+			move_event(event, to);
+	}
 }
 
 /* With fake frames of AddressSanitizer a variable may lie elsewhere, which nobody can tell then. */

@@ -229,3 +229,17 @@ unsigned int sim_queue_length(void)
 {
 	return nr_in_ring + sim_far_length();
 }
+
+void sim_queue_each(void (*fn)(struct sim_event *event, void *arg), void *arg)
+{
+	struct sim_event *event;
+	unsigned int i;
+
+	for (i = next_occupied(0); i < NR_BUCKETS; i = next_occupied(i + 1)) {
+		for (event = ring[i].first; event; event = event->next)
+			fn(event, arg);
+		if (i + 1 == NR_BUCKETS)
+			break;
+	}
+	sim_far_each(fn, arg);
+}

@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-from .cli import main
+import sys
 
-main()
+try:  # what is imported takes a while
+    from .cli import main
+
+    main()
+except KeyboardInterrupt:
+    sys.exit(130)

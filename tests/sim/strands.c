@@ -199,6 +199,53 @@ static void test_park(void)
 	expect("64:parks/0 65:free/0 66:unparks/1 66:goes on/3 ");
 }
 
+static void goes_elsewhere(struct sim_event *event)
+{
+	(void)event;
+	sim_context.irqs_off = 1;
+	sim_pause(10);
+	sim_context.irqs_off = 0;
+	sim_move_to_cpu(1);
+	say("there");
+}
+
+/* What waits for the CPU that it leaves is not forgotten. */
+static void test_move_to_cpu(void)
+{
+	struct test a, b;
+
+	begin = sim_now;
+	at(begin, &a, goes_elsewhere, 0, "");
+	at(begin + 5, &b, says, 0, "waited");
+	expect("126:there/1 126:waited/0 ");
+}
+
+static void dies(struct sim_event *event)
+{
+	(void)event;
+	sim_context.irqs_off = 1;
+	sim_pause(10);
+	CHECK(!sim_others_atomic());
+	sim_move_events(sim_context.cpu, 3);
+	sim_context.irqs_off = 0;
+	say("dies");
+	sim_pause(5);
+	say("idles");
+}
+
+/* Events move, whether they wait for the CPU, are near, or far; the strand that is there stays. */
+static void test_move_events(void)
+{
+	struct test a, b, c, d;
+
+	begin = sim_now;
+	at(begin, &a, dies, 2, "");
+	at(begin + 5, &b, says, 2, "waited");
+	at(begin + 20, &c, says, 2, "near");
+	at(begin + 1000000000, &d, says, 2, "far");
+	expect("136:dies/2 136:waited/3 141:idles/2 146:near/3 1000000126:far/3 ");
+}
+
 static void worker(void *arg)
 {
 	say(arg);
@@ -234,6 +281,18 @@ static void test_spawn(void)
 	at(begin + 5, &b, looks, 0, "");
 	at(begin + 15, &c, looks, 0, "");
 	expect("66:spawns/0 66:worker/0 71:alone/0 81:as an interrupt/0 86:done/0 ");
+}
+
+/* A worker moves as well. */
+static void test_move_worker(void)
+{
+	struct test a, b;
+
+	begin = sim_now;
+	at(begin, &a, spawns, 0, "");
+	at(begin + 1, &b, dies, 0, "");
+	expect("1000000126:spawns/0 1000000126:worker/0 1000000137:dies/0 1000000142:idles/0 "
+	       "1000000147:done/3 ");
 }
 
 static sim_u64 mark;
@@ -337,6 +396,9 @@ int main(void)
 	test_park();
 	test_spawn();
 	test_quiet();
+	test_move_to_cpu();
+	test_move_events();
+	test_move_worker();
 	test_interleave();
 	test_reports();
 	return 0;

@@ -71,7 +71,7 @@ def test_what_is_no_time(text):
 
 def test_times_are_shown_in_their_unit():
     found = [shown(ns) for ns in (0, 999, 1000, 1_250_000, 10**10, 250 * 10**9)]
-    assert found == ["0 ns", "999 ns", "1.00 us", "1.25 ms", "10.00 s", "250 s"]
+    assert found == ["0 ns", "999 ns", "1.00 us", "1.25 ms", "10.0 s", "250 s"]
 
 
 # --- Kbuild files ---
@@ -173,6 +173,66 @@ def test_what_is_compiled_is_not_compiled_again(place, monkeypatch, capfd):
     assert made.stat().st_mtime > 0
 
 
+def test_what_is_edited_while_it_is_compiled_is_not_kept(place):
+    """Neither under the name of what was there before, nor for what is there now."""
+    file, included = place / "a.c", place / "a.h"
+    file.write_text("int a;\n")
+    included.touch()
+    compiler = place / "compiler"
+    for edited in (file, included):
+        compiler.write_text(f'#!/bin/sh\n[ $1 = -c ] || exit\ngcc "$@"; echo >>{edited}\n')
+        compiler.chmod(0o755)
+        now = included.read_text()
+        one = Unit(file, str(compiler), (), now, look_again=included.read_text)
+        with pytest.raises(compile.Edited):
+            compile_all([one])
+        assert not list((compile.CACHE / "objects").iterdir())
+
+
+def test_an_edit_begins_the_build_again(place, monkeypatch):
+    tries = []
+
+    def make(modules, recipe):
+        tries.append(modules)
+        if len(tries) < wanted:
+            raise compile.Edited(place)
+        return place
+
+    monkeypatch.setattr(build, "_build", make)
+    wanted = 3
+    assert build.build([], Recipe()) == place
+    wanted = 7
+    with pytest.raises(SaakmError, match="cannot be compiled"):
+        build.build([], Recipe())
+    assert len(tries) == 6
+
+
+def test_two_link_the_same_program_at_once(place, monkeypatch):
+    order = place / "order.ld"
+    order.write_text("SECTIONS { .none : { *(none) } } INSERT AFTER .data;\n")
+    monkeypatch.setattr(kinds, "ORDER", order)
+    module = read_module(policy(place / "mine"))
+    main = place / "main.c"
+    main.write_text("int main(void) { return 0; }\n")
+    units = [Unit(file, "gcc", (), "") for file in (main, module.sources[0])]
+    first, own = compile_all(units).values()
+    program = place / "programs" / "sim"
+
+    def link():
+        build._link(program, [first], [(module, [own])], Recipe())
+
+    def another_comes_first(command, modules, run=build._run):
+        if command[0] == "gcc":
+            monkeypatch.setattr(build, "_run", run)
+            link()
+        run(command, modules)
+
+    monkeypatch.setattr(build, "_run", another_comes_first)
+    link()
+    assert list(program.parent.iterdir()) == [program]
+    assert subprocess.run([program]).returncode == 0
+
+
 def test_a_week_later_what_nobody_uses_goes(place):
     objects = compile.CACHE / "objects"
     objects.mkdir(parents=True)
@@ -258,7 +318,7 @@ def test_names_of_a_module_are_its_own(place):
         directory = policy(place / part, f"obj-m := {part}.o\n", **{part: text.format(number)})
         module = read_module(directory)
         (made,) = compile_all([Unit(module.sources[0], "gcc", (), "")]).values()
-        found.append(build._join(place / "program", module, [made]))
+        found.append(build._join(place, module, [made]))
     main = place / "main.c"
     main.write_text("int main(void) { return 0; }\n")
     done = subprocess.run(["gcc", main, *found, "-o", place / "both"])

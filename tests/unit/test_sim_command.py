@@ -260,16 +260,19 @@ main()
         (["rr", "--set", "on_violation"], "--set on_violation sets nothing"),
         (["rr", "--param", "nosuch=1"], "the simulator refuses what it is given"),
         (["rr", "--set", "nosuch=1"], "the simulator refuses what it is given"),
+        (["policies/rr/rr.c"], "policies/rr/rr.c is not a policy's directory"),
+        (["rr", "--workload", "policies"], "policies: it is no workload"),
+        (["rr", "--workload", "/dev/null"], "/dev/null: it is no workload"),
         (["rr", "--workload", "nosuch"], "nosuch"),
         (["rr", "--workload", "/nosuch.json"], "/nosuch.json"),
         (["rr", "--trace", "/proc/x/y"], "cannot write"),
     ],
 )
-def test_errors_say_what_why_and_what_next(arguments, what):
+def test_errors_say_what_why_and_what_next(arguments, what, monkeypatch):
+    monkeypatch.chdir(paths.REPO)
     done = CliRunner().invoke(app, ["sim", *arguments])
     assert isinstance(done.exception, SaakmError), done.output
-    is_input = {"--workload", "nosuch=1"} & set(arguments)
-    assert done.exception.status == (2 if is_input else 1) and done.stdout == ""
+    assert done.exception.status == 2 and done.stdout == ""
     assert what in done.exception.what and done.exception.why and done.exception.next_step
 
 
@@ -277,6 +280,34 @@ def test_an_error_is_an_exit_status_and_a_sentence():
     done = saakm("rr", "--set", "nosuch=1")
     assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr
     assert "saakm: the simulator refuses what it is given\n  why:  " in done.stderr
+
+
+def test_a_fault_in_a_workload_is_in_the_users_file(tmp_path):
+    file = tmp_path / "mine.program"
+    text = "# mine\n\nsaakm-program 1\nmutex m 1\ngroup g 1 0 main 0 all none\nprogram g\nunlock m\nend\n"
+    file.write_text(text)
+    done = saakm("rr", "--workload", str(file))
+    assert done.returncode == 2 and f"why:  {file}:7: thread 0 of group 'g'" in done.stderr
+
+
+def test_an_interrupt_while_it_starts_is_no_traceback(tmp_path):
+    (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    done = saakm("rr", PYTHONPATH=f"{tmp_path}:{paths.REPO / 'src'}")
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_a_module_that_does_not_start_is_a_fault(tmp_path):
+    text = """#include <linux/saakm.h>
+static int __init mine_init(void)
+{
+	return -EINVAL;
+}
+module_init(mine_init);
+MODULE_LICENSE("GPL");
+"""
+    done = told_of(mine(tmp_path, text))
+    assert done.returncode == 1
+    assert "saakm: module 'mine' could not be loaded: -EINVAL\n  why:  its init" in done.stderr
 
 
 def mine(tmp_path, text):
@@ -320,7 +351,7 @@ SAAKM_POLICY(mine);
 def test_what_the_simulator_does_not_have(tmp_path, code, what):
     directory = mine(tmp_path, f"#include <linux/saakm.h>\n{code}\nSAAKM_POLICY(mine);\n")
     done = told_of(directory)
-    assert done.returncode == 1 and what in done.stderr
+    assert done.returncode == 2 and what in done.stderr
     assert f"{directory}/mine.c:2 uses it" in done.stderr and "saakm run" in done.stderr
 
 
@@ -363,8 +394,11 @@ SAAKM_POLICY(mine, .prepare = mine_prepare);
 )
 def test_a_crash_says_who_it_was_and_how_to_look(tmp_path, endless, code, options, how):
     directory = mine(tmp_path, code)
-    done = told_of(directory, "--workload", endless, *options)
-    assert done.returncode == 1 and done.stdout == ""
+    out = directory / "out"
+    done = told_of(directory, "--workload", endless, *options, "--json", "--out", str(out))
+    told = json.loads(done.stdout)
+    assert done.returncode == 1 and told["misbehaved"] and how in told["error"]["what"]
+    assert {file.name for file in out.iterdir()} == {"kernel.log", "workload.program", "costs.txt"}
     first = done.stderr[done.stderr.index("saakm: the simulation") :].splitlines()[0]
     assert f"{how} in handler 'unblock_prepare' of policy 'mine'" in first
     assert "seed 1" in done.stderr and "gdb --args " in done.stderr

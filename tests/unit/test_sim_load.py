@@ -70,6 +70,18 @@ def programs():
     return {kind: build([rr], Recipe(kind)) for kind in (Kind.PLAIN, Kind.SANITIZE)}
 
 
+SLEEPERS = """\
+saakm-program 1
+group w 200 0 main 0 all none
+program w
+loop forever
+run exponential:3000
+sleep exponential:6000000
+end
+end
+"""
+
+
 @pytest.fixture
 def simulate(tmp_path, programs):
     return Simulator(tmp_path, programs[Kind.PLAIN])
@@ -535,3 +547,12 @@ def test_the_trace_is_what_the_reader_of_traces_knows(simulate):
     ends_ns = done.result["end_ns"]
     switches = sum(one.name == "sched_switch" and one.ns <= ends_ns for one in done.trace)
     assert switches >= done.result["switches"]
+
+
+@pytest.mark.parametrize("cpu", [0, 2])
+def test_sleepers_of_a_cpu_that_goes_offline(simulate, cpu):
+    """They wake elsewhere, between what happens there, and the run ends in time."""
+    options = ("cpus=4", "smt=2", "llc=4", "node=4", "interleave=2", "window=50000")
+    done = simulate(SLEEPERS, *options, f"at=20000000:offline:{cpu}", "for=100000000")
+    assert (done.status, done.log) == (0, "")
+    assert 100 * MS <= done.result["end_ns"] < 110 * MS

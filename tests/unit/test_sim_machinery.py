@@ -35,9 +35,9 @@ def simulator(
     return build([read_module(TESTS / module)], Recipe(kind, compiler))
 
 
-def run(program: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run(simulator: Path, *options: str, program: str = BUSY) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [program, *options, "-"], input=BUSY, capture_output=True, text=True, timeout=100
+        [simulator, *options, "-"], input=program, capture_output=True, text=True, timeout=100
     )
 
 
@@ -50,7 +50,22 @@ def test_machinery(seed: int) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "machinery: all have finished" in done.stderr
-    assert "machinery: 60 were freed by call_rcu()" in done.stderr
+    assert "machinery: 240 were freed by call_rcu()" in done.stderr
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_cpus_come_and_go(seed: int) -> None:
+    """What was to happen on one that is offline happens elsewhere, and nothing happens there."""
+    ats = [f"at={(20 * n + seed) * 10**6}:{'offline' if n % 2 else 'online'}" for n in range(1, 13)]
+    done = run(
+        simulator(),
+        *(f"for={20 * NS}", f"seed={seed}", "cpus=4", "smt=2", f"interleave={seed + 1}"),
+        *(f"{at}:{n // 2 % 3}" for n, at in enumerate(ats)),
+        "read=/sys/kernel/debug/machinery/state",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "machinery: all have finished" in done.stderr
+    assert "CPUs: 6 came, 6 went" in done.stderr
 
 
 def test_every_build_does_the_same() -> None:
@@ -85,6 +100,19 @@ def test_parameters_and_files() -> None:
     assert re.search(r"^\[    \d\.\d{6}\] machinery: all have finished$", done.stderr, re.M)
 
 
+def test_the_only_cpu_goes_offline() -> None:
+    """Its threads go elsewhere; of kernel threads nothing is said, as in select_fallback_rq()."""
+    head, body = BUSY.split("program busy\n")
+    pinned = "group pinned 1 0 fair 0 1 none\n"
+    program = f"{head}{pinned}program busy\n{body}program pinned\n{body}"
+    for seed in range(1, 4):
+        options = ("cpus=2", f"for={2 * NS}", "at=500000000:offline:1", f"seed={seed}", "check=1")
+        done = run(simulator(Kind.SANITIZE), *options, "interleave=9", program=program)
+        assert done.returncode == 0, done.stderr
+        told = re.findall(r"process \d+ \((\S+)\) no longer affine to cpu1", done.stderr)
+        assert told == ["pinned"]
+
+
 THREAD = r" \[thread mistaken/0 \(\d+\), CPU 0\]"
 MISTAKES = {
     "init_fails": "module mistakes could not be loaded: -ENODEV",
@@ -108,6 +136,10 @@ MISTAKES = {
     "never_ends": "an event that does not end: a loop without end" + THREAD,
     "bugs": r"BUG at mistakes.c:\d+: kind" + THREAD,
     "damages_a_list": "a list is damaged where an entry is added: it is in a list" + THREAD,
+    "changes_a_key_in_atomic": "sleeps in atomic context at .*: preemption count 1, .*" + THREAD,
+    "reads_anothers_clock": r"WARN at mistakes\.c:\d+: !\(__sim_rq_held\(.*" + THREAD,
+    "changes_affinity_secretly": r"check: CPU \d, busy/\d+: is on a CPU that it may not use",
+    "takes_a_cpu_away": r"check: CPU 1, .*: is current of a CPU that is offline, where \d are",
     "loops": "500001 events at one instant: a loop, in which self_interrupt comes again and again",
     "leaves_a_lock": "event expired has left preemption count 1, .*, 1 spinlocks ",
     "worker_leaves_preemption_off": r"workqueue: leaves_preemption_off\(\) has left preemption count 1,",
@@ -117,7 +149,8 @@ MISTAKES = {
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_mistakes_are_reported(kind: str) -> None:
     done = run(
-        simulator(Kind.SANITIZE, module="mistakes"), f"mistakes.kind={kind}", "for=100000000"
+        simulator(Kind.SANITIZE, module="mistakes"),
+        *(f"mistakes.kind={kind}", "for=100000000", "check=1"),
     )
     assert done.returncode == 1
     assert re.search(MISTAKES[kind], done.stderr), done.stderr

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,12 @@ from rich.console import Console
 from saakm.base.errors import SaakmError
 from saakm.model.schema import fit
 from saakm.model.simulation import Simulation
-from saakm.sim import compile, scenario, table
+from saakm.sim import compile, scenario, table, traced, verdict
 from saakm.sim import run as running
 from saakm.sim.crash import Crashed
 from saakm.sim.machine import parse_machine
-from saakm.sim.run import run
-from saakm.sim.scenario import Scenario
+from saakm.sim.run import Outcome, run
+from saakm.sim.scenario import Origin, Scenario
 
 DIST = {"count": 2, "sum_ns": 3000, "min_ns": 1000, "max_ns": 2000, "p50_ns": 1000, "p99_ns": 2000}
 RESULT = {
@@ -37,7 +38,8 @@ RESULT = {
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
-    monkeypatch.setattr(scenario, "CACHE", tmp_path / "sim")
+    for module in (scenario, traced):
+        monkeypatch.setattr(module, "CACHE", tmp_path / "sim")
     return tmp_path
 
 
@@ -135,6 +137,24 @@ Shadow bytes around the buggy address:
 
 
 @pytest.mark.parametrize(
+    ("number", "log", "what", "why", "status"),
+    [
+        ("SIGSEGV", "handler new_place of policy (none), CPU 0", "SIGSEGV in handler 'new_place'",
+         "seed 7; what it said last", 1),
+        ("SIGABRT", "", "SIGABRT", "abort(): perhaps libc, which found its memory damaged; seed 7; "
+         "it said nothing before", 1),
+        ("SIGKILL", "", "SIGKILL", "somebody killed it", 2),
+    ],
+)  # fmt: skip
+def test_what_a_signal_means(wanted, fake, number, log, what, why, status):
+    script = f"print({log!r}, file=sys.stderr, end='', flush=True)\n"
+    with pytest.raises(Crashed) as error:
+        run(fake(script + f"os.kill(os.getpid(), signal.{number})"), wanted)
+    assert error.value.what == f"the simulation was ended by {what}"
+    assert why in error.value.why and error.value.status == status
+
+
+@pytest.mark.parametrize(
     ("printed", "why"),
     [("", "Expecting value"), ("{}", "missing required field"), ("[]", "Expected `object`")],
 )
@@ -218,6 +238,65 @@ def test_files_of_a_run_are_kept_by_content():
     one, two = scenario.keep("a", "program"), scenario.keep("b", "program")
     os.utime(one, (0, 0))
     assert scenario.keep("a", "program") == one != two and one.stat().st_mtime > 0
+
+
+def test_a_file_of_the_cache_is_not_trusted():
+    kept = scenario.keep("a", "program")
+    kept.write_text("damaged")
+    assert scenario.keep("a", "program").read_text() == "a"
+
+
+def test_the_users_own_files_are_read(wanted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine = [Origin(name, Path(name)) for name in ("my.program", "a=b.costs")]
+    words = replace(wanted, costs="", program_of=mine[0], costs_of=mine[1]).arguments()
+    assert words[-1] == f"{tmp_path}/my.program" and f"costs={tmp_path}/a=b.costs" in words
+
+
+def test_of_our_own_files_it_is_said_what_they_are_made_of(wanted, fake):
+    script = """
+costs = next(word for word in sys.argv if word.startswith("costs=")).partition("=")[2]
+print(f"{sys.argv[-1]}:7: no lock\\n{costs}: no costs", file=sys.stderr)
+sys.exit(2)
+"""
+    made = replace(wanted, costs="", program_of=Origin("my.json"), costs_of=Origin("dear.json"))
+    with pytest.raises(SaakmError) as error:
+        run(fake(script), made)
+    first, second = error.value.why.splitlines()
+    assert first == f"in the program made of my.json (kept at {made.arguments()[-1]}:7): no lock"
+    assert second.startswith("in the costs made of dear.json (kept at ")
+
+
+def outcome_of(log, **more):
+    return Outcome(fit({**RESULT, **more}, Simulation), True, log, 1.0, ())
+
+
+def test_a_long_log_is_shown_in_part(capsys):
+    lines = [f"line {number}" for number in range(100_000)]
+    lines[5000] = "[1.0] saakm: policy 'rr' is at fault: it lies"
+    assert verdict.tell(outcome_of("\n".join(lines) + "\n"), None) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[:200] == lines[:200] and said[-50:] == lines[-50:] and len(said) == 252
+    assert said[201] == lines[5000]
+    kept = said[200].partition("saakm: 99,750 lines are left out here; the whole is in ")[2]
+    assert Path(kept).read_text().splitlines() == lines
+
+
+@pytest.mark.parametrize("number", [0, 1, 250, 251])
+def test_a_short_log_is_shown_whole(capsys, tmp_path, number):
+    log = "hello\n" * number + "no end"
+    verdict.tell(outcome_of(log), tmp_path / "kernel.log")
+    said = capsys.readouterr().err
+    assert (said == log) == (number < 251) and said.endswith(
+        "hello\nno end"[-6 - 6 * (number > 0) :]
+    )
+    assert (f"1 lines are left out here; the whole is in {tmp_path}" in said) == (number == 251)
+
+
+def test_the_events_of_a_trace_leave_nothing_behind(tmp_path):
+    with traced.events_file() as events:
+        events.write_text("one")
+        assert events.read_text() == "one" and not list((tmp_path / "sim" / "runs").iterdir())
 
 
 def test_tools_speak_plain_english(monkeypatch):

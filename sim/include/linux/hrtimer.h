@@ -36,7 +36,6 @@ struct hrtimer {
 	enum hrtimer_restart	(*function)(struct hrtimer *timer);
 	ktime_t			expires;
 	struct sim_event	event;
-	bool			running;	/* @function is being called */
 };
 
 void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode);

@@ -28,9 +28,27 @@ struct static_key_false {
 #define static_key_enabled(k)		((k)->key.enabled > 0)
 #define static_branch_likely(k)		likely((k)->key.enabled)
 #define static_branch_unlikely(k)	unlikely((k)->key.enabled)
-#define static_branch_inc(k)		((void)(k)->key.enabled++)
-#define static_branch_dec(k)		((void)WARN_ON_ONCE(--(k)->key.enabled < 0))
-#define static_branch_enable(k)		((void)((k)->key.enabled = 1))
-#define static_branch_disable(k)	((void)((k)->key.enabled = 0))
+#define static_branch_inc(k)		__sim_static_key_add(&(k)->key, 1)
+#define static_branch_dec(k)		__sim_static_key_add(&(k)->key, -1)
+#define static_branch_enable(k)		__sim_static_key_set(&(k)->key, 1)
+#define static_branch_disable(k)	__sim_static_key_set(&(k)->key, 0)
+
+void cpus_read_lock(void);
+void cpus_read_unlock(void);
+
+/* Where code is patched, CPUs may not come or go meanwhile: whoever changes a key may sleep. */
+static inline void __sim_static_key_add(struct static_key *key, int count)
+{
+	cpus_read_lock();
+	WARN_ON_ONCE((key->enabled += count) < 0);
+	cpus_read_unlock();
+}
+
+static inline void __sim_static_key_set(struct static_key *key, int enabled)
+{
+	cpus_read_lock();
+	key->enabled = enabled;
+	cpus_read_unlock();
+}
 
 #endif /* _LINUX_JUMP_LABEL_H */

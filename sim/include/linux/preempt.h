@@ -62,7 +62,9 @@ static __always_inline void __local_bh_enable(void)
 }
 
 #define local_bh_disable()	__local_bh_disable()
-#define local_bh_enable()	__local_bh_enable()
+/* softirq.c: softirqs that are pending run there */
+void sim_local_bh_enable(void);
+#define local_bh_enable()	sim_local_bh_enable()
 
 static __always_inline unsigned long __sim_irq_save(void)
 {

@@ -191,6 +191,14 @@ static __always_inline struct task_struct *get_current(void)
 #define task_is_running(p)	(READ_ONCE((p)->__state) == TASK_RUNNING)
 #define __set_current_state(s)	WRITE_ONCE(current->__state, (s))
 #define set_current_state(s)	smp_store_mb(current->__state, (s))
+/* A wakeup that is under way must not undo it. */
+#define set_special_state(s) do {						\
+	unsigned long __flags;							\
+										\
+	raw_spin_lock_irqsave(&current->pi_lock, __flags);			\
+	WRITE_ONCE(current->__state, (s));					\
+	raw_spin_unlock_irqrestore(&current->pi_lock, __flags);			\
+} while (0)
 #define get_current_state()	READ_ONCE(current->__state)
 
 static inline unsigned int task_cpu(const struct task_struct *p)

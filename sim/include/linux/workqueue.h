@@ -18,6 +18,7 @@ struct work_struct {
 	struct list_head	entry;		/* of its queue; next NULL: not initialised */
 	work_func_t		func;
 	bool			pending;	/* queued, or its timer runs */
+	unsigned int		disabled;	/* so many wait until it is not running any more */
 	struct workqueue_struct	*wq;		/* where it was last queued */
 };
 

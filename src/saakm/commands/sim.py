@@ -2,8 +2,7 @@
 """saakm sim: a policy in a simulated machine, without a kernel."""
 
 import json
-import sys
-import tempfile
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,21 +17,25 @@ from ..builder.policies import find_policy
 from ..model.schema import plain
 from ..sim import coverage as covering
 from ..sim import table as results
-from ..sim import traced
+from ..sim import traced, verdict
 from ..sim.build import build
 from ..sim.costs import MEASURED, text_for
+from ..sim.crash import Failed
 from ..sim.durations import nanoseconds
 from ..sim.kbuild import Module, read_module
 from ..sim.kinds import Compiler, Kind, Recipe
 from ..sim.machine import USUAL, nr_cpus, parse_machine
 from ..sim.run import Outcome, run
-from ..sim.scenario import Scenario
+from ..sim.scenario import Origin, Scenario
+from ..sim.verdict import statuses
 from ..view.terminal import label, table
 from ..vm.topology import Topology
 from ..workload.builtin.options import Builtin
 from ..workload.program_text import to_text
-from ..workload.registry import listing, load
+from ..workload.registry import listing, load, text_file
 from . import sim_options as options
+
+_MANY_EVENTS = 5_000_000  # in a trace: some 500 MB while it is written
 
 
 @dataclass(frozen=True)
@@ -88,38 +91,45 @@ def sim(
     """Run a policy in a simulated machine: the class and the policy, compiled as they are.
 
     The model of Linux around them is deterministic: a seed repeats to the event. The status is 1 if
-    the class or a policy misbehaved.
+    the class or a policy misbehaved, and 2 if something else kept it from a result: bad input.
     """
     if list_them:
         _list(as_json)
         return
     output = Output(as_json, trace, coverage, out)
-    modules = [read_module(_source(word)) for word in [policy, *(besides or [])]]
-    machine = parse_machine(topology)
-    recipe = _recipe(machine, sanitize, coverage, compiler)
-    table_of_costs = _costs(free, costs, modules[0])
-    scenario = Scenario(
-        topology=machine,
-        program=_program(workload, machine),
-        seed=seed,
-        end_ns=nanoseconds(simulated, "--for"),
-        costs=table_of_costs,
-        interleave=interleave,
-        check=check,
-        params=tuple(_param(text, modules) for text in param or []),
-        settings=tuple(_pair(text, "--set", "on_violation=warn") for text in settings or []),
-    )
-    output.prepare()
-    title = f"{modules[0].name} on {topology}: {workload}, seed {seed}"
-    raise typer.Exit(_conduct(Course(modules, recipe, scenario, title), output))
+    with statuses():
+        modules = [read_module(_source(word)) for word in [policy, *(besides or [])]]
+        machine = parse_machine(topology)
+        recipe = _recipe(machine, sanitize, coverage, compiler)
+        table_of_costs = _costs(free, costs, modules[0])
+        scenario = Scenario(
+            topology=machine,
+            program=_program(workload, machine),
+            seed=seed,
+            end_ns=nanoseconds(simulated, "--for"),
+            costs=table_of_costs,
+            interleave=interleave,
+            check=check,
+            params=tuple(_param(text, modules) for text in param or []),
+            settings=tuple(_pair(text, "--set", "timeout_ms=500") for text in settings or []),
+            program_of=Origin(workload, text_file(workload)),
+            costs_of=_costs_of(costs or MEASURED),
+        )
+        output.prepare()
+        title = f"{modules[0].name} on {topology}: {workload}, seed {seed}"
+        status = _conduct(Course(modules, recipe, scenario, title), output)
+    raise typer.Exit(status)
 
 
 def _conduct(course: Course, output: Output) -> int:
     program = build(course.modules, course.recipe)
-    with tempfile.TemporaryDirectory(prefix="saakm-sim-") as scratch:
-        events = Path(scratch) / "events" if output.trace else None
+    with traced.events_file() if output.trace else nullcontext() as events:
         environment = covering.environment(output.coverage) if output.coverage else None
-        outcome = _run(program, course.scenario, events, environment)
+        try:
+            outcome = _run(program, course.scenario, events, environment)
+        except Failed as failure:
+            _keep_failure(failure, course.scenario, output)
+            raise
         if events and output.trace:
             found, machine = outcome.simulation, course.scenario.topology
             traced.write(events, found, machine, output.trace, course.title)
@@ -134,7 +144,7 @@ def _conduct(course: Course, output: Output) -> int:
         if covered is not None:
             covering.show(covered, Console())
         _tell_files(output)
-    return _verdict(outcome)
+    return verdict.tell(outcome, output.out / verdict.LOG if output.out else None)
 
 
 def _run(
@@ -143,7 +153,9 @@ def _run(
     with meter("simulating (%)", total_comes=True) as progress:
 
         def on_progress(ns: int, happened: int) -> None:
-            progress.describe(f"{happened:,} events")
+            large = events and happened > _MANY_EVENTS
+            hint = ", all in the trace: a shorter --for makes it smaller" if large else ""
+            progress.describe(f"{happened:,} events{hint}")
             progress.reach(min(100 * ns / scenario.end_ns, 100), 100)
 
         return run(program, scenario, events, on_progress, environment)
@@ -156,6 +168,13 @@ def _source(policy: str) -> Path:
     if not policy:
         raise SaakmError(
             "no policy is named", "saakm sim POLICY, or saakm sim --list", "saakm sim rr"
+        )
+    path = Path(policy)
+    if ("/" in policy or path.suffix) and path.is_file():
+        raise SaakmError(
+            f"{policy} is not a policy's directory",
+            "it is a file",
+            f"name its directory: saakm sim {path.resolve().parent}",
         )
     source = find_policy(policy)
     if not source:
@@ -189,6 +208,11 @@ def _costs(free: bool, file: Path | None, policy: Module) -> str | None:
             "leave out one of them",
         )
     return None if free else text_for(file or MEASURED, policy.name)
+
+
+def _costs_of(file: Path) -> Origin:
+    """JSON is no form that the program reads; a pipe could be read only once."""
+    return Origin(str(file), file if file.suffix != ".json" and file.is_file() else None)
 
 
 def _program(workload: str, machine: Topology) -> str:
@@ -241,10 +265,28 @@ def _document(
 
 def _keep(directory: Path, scenario: Scenario, outcome: Outcome, document: dict[str, Any]) -> None:
     write_text(directory / "result.json", json.dumps(document, indent=2) + "\n")
-    write_text(directory / "kernel.log", outcome.log)
+    _keep_inputs(directory, scenario, outcome.log)
+
+
+def _keep_inputs(directory: Path, scenario: Scenario, log: str) -> None:
+    write_text(directory / verdict.LOG, log)
     write_text(directory / "workload.program", scenario.program)
     if scenario.costs is not None:
         write_text(directory / "costs.txt", scenario.costs)
+
+
+def _keep_failure(failure: Failed, scenario: Scenario, output: Output) -> None:
+    """All that there is of a result."""
+    if output.out:
+        _keep_inputs(output.out, scenario, failure.log)
+    if output.as_json:
+        error = {"what": failure.what, "why": failure.why, "next": failure.next_step}
+        document = {
+            "misbehaved": failure.status == 1,
+            "error": error,
+            "command": list(failure.command),
+        }
+        print(json.dumps(document, indent=2))
 
 
 def _tell_files(output: Output) -> None:
@@ -254,25 +296,6 @@ def _tell_files(output: Output) -> None:
         console.print(f"{file}: open it in https://ui.perfetto.dev (nothing is sent)")
     if output.coverage:
         console.print(f"{output.coverage / covering.PAGE}: line by line")
-
-
-def _verdict(outcome: Outcome) -> int:
-    """What the kernel said, if something went wrong."""
-    found = outcome.simulation
-    if not outcome.misbehaved and not found.warnings:
-        return 0
-    print(outcome.log, end="", file=sys.stderr)
-    for warning in found.warnings:
-        print(f"saakm: the simulated kernel complained: {warning}", file=sys.stderr)
-    for policy in found.ejected:
-        assert policy.ejected
-        print(
-            f"saakm: policy '{policy.name}' was ejected at {policy.ejected.at_ns / 1e9:.6f} s: "
-            f"{policy.ejected.kind}: {policy.ejected.reason}\n"
-            f"  next: docs/reference/safety.md on '{policy.ejected.kind}'",
-            file=sys.stderr,
-        )
-    return int(outcome.misbehaved)
 
 
 def _list(as_json: bool) -> None:

@@ -75,9 +75,7 @@ Param = Annotated[
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", help="A file of /sys/kernel/saakm, as on_violation=warn; may be repeated."
-    ),
+    typer.Option("--set", help="A file of /sys/kernel/saakm, as timeout_ms=500; may be repeated."),
 ]
 Trace = Annotated[
     Path | None,

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Builds a simulator: the class, the model of Linux's core around it, and some policies, as a program."""
 
+import contextlib
 import hashlib
+import tempfile
 from collections.abc import Sequence
 from functools import cache as remembered
 from pathlib import Path
@@ -11,14 +13,32 @@ from ..base.errors import SaakmError
 from ..base.files import hash_files, hash_named, replacing
 from ..builder.policies import source_files
 from . import complaints, kinds
-from .compile import CACHE, CompileError, Unit, compile_all, headers_of, remove_unused, run_tool
+from .compile import (
+    CACHE,
+    CompileError,
+    Edited,
+    Unit,
+    compile_all,
+    headers_of,
+    remove_unused,
+    run_tool,
+)
 from .kbuild import Module
 from .kinds import Recipe
+
+_ATTEMPTS = 3
 
 
 def build(modules: Sequence[Module], recipe: Recipe) -> Path:
     """The program, in which the first module is the policy that the run is for."""
     _refuse_same_names(modules)
+    for _ in range(_ATTEMPTS - 1):
+        with contextlib.suppress(Edited):
+            return _build(modules, recipe)
+    return _build(modules, recipe)
+
+
+def _build(modules: Sequence[Module], recipe: Recipe) -> Path:
     fixed, own = fixed_units(recipe), [policy_units(module, recipe) for module in modules]
     units = [*fixed, *(unit for group in own for unit in group)]
     digest = hashlib.sha256("\0".join(str(unit.object) for unit in units).encode())
@@ -83,9 +103,15 @@ def policy_units(module: Module, recipe: Recipe) -> list[Unit]:
     for place in (module.directory, module.directory.parent, paths.POLICIES):
         flags += ["-iquote", str(place)]
     flags += module.flags
-    inputs = hash_named(source_files(module.directory), kernel_inputs())
-    program = recipe.compiler.program
-    return [Unit(file, program, tuple(flags), inputs, of_policy=True) for file in module.sources]
+
+    def inputs() -> str:
+        return hash_named(source_files(module.directory), kernel_inputs())
+
+    now, program = inputs(), recipe.compiler.program
+    return [
+        Unit(file, program, tuple(flags), now, of_policy=True, look_again=inputs)
+        for file in module.sources
+    ]
 
 
 def kernel_flags(recipe: Recipe, of_policy: bool = False) -> tuple[str, ...]:
@@ -118,23 +144,19 @@ def _link(
     program: Path, fixed: list[Path], own: list[tuple[Module, list[Path]]], recipe: Recipe
 ) -> None:
     cache.make(program.parent)
-    joined: list[Path] = []
-    try:
-        for module, objects in own:
-            joined.append(_join(program, module, objects))
+    # Another command may link the same program at the same time.
+    with tempfile.TemporaryDirectory(dir=program.parent, prefix=f".{program.name}-") as place:
+        joined = [_join(Path(place), module, objects) for module, objects in own]
         # In the order in which they are loaded.
         files = [str(file) for file in [*fixed, *joined]]
         with replacing(program) as scratch:
             command = [recipe.compiler.program, *files, *recipe.linking, "-o", str(scratch)]
             _run(command, [module for module, _ in own])
-    finally:
-        for file in joined:
-            file.unlink(missing_ok=True)
 
 
-def _join(program: Path, module: Module, objects: list[Path]) -> Path:
+def _join(place: Path, module: Module, objects: list[Path]) -> Path:
     """The module's objects as one, whose names are its own: other modules may have the same."""
-    joined = program.with_name(f".{program.name}-{module.name}.o")
+    joined = place / f"{module.name}.o"
     _run(["ld", "-r", "-o", str(joined), *map(str, objects)], [module])
     _run(["objcopy", "--wildcard", "--localize-symbol=*", str(joined)], [module])
     return joined

@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache as remembered
+from functools import cached_property
 from pathlib import Path
 
 from ..base import cache, paths
@@ -24,19 +25,47 @@ _UNUSED_SECONDS = 7 * 24 * 3600
 
 @dataclass(frozen=True)
 class Unit:
-    """One C file. `inputs`: a hash of what it includes, and of whatever else decides the outcome."""
+    """One C file. `inputs`: a hash of what it includes, and of whatever else decides the outcome.
+
+    `look_again` finds that hash anew, if it may change while the compiler reads.
+    """
 
     source: Path
     compiler: str
     flags: tuple[str, ...]
     inputs: str
     of_policy: bool = False
+    look_again: Callable[[], str] | None = field(default=None, compare=False)
 
-    @property
+    @cached_property
     def object(self) -> Path:
-        named = {str(self.source): self.source}
-        digest = hash_named(named, self.inputs, version(self.compiler), *self.flags)
+        """By what is there at the first look: it stays the same whatever is edited later."""
+        return self._object_for(self.inputs)
+
+    def refuse_edited(self) -> None:
+        """What was compiled may be neither what was there before nor what is there now."""
+        inputs = self.look_again() if self.look_again else self.inputs
+        if self._object_for(inputs) != self.object:
+            raise Edited(self.source)
+
+    def _object_for(self, inputs: str) -> Path:
+        try:
+            named = {str(self.source): self.source}
+            digest = hash_named(named, inputs, version(self.compiler), *self.flags)
+        except FileNotFoundError as error:  # an editor may put another one there just now
+            raise Edited(self.source) from error
         return CACHE / "objects" / f"{self.source.stem}-{digest[:24]}.o"
+
+
+class Edited(SaakmError):
+    """A file changed while it was compiled."""
+
+    def __init__(self, source: Path):
+        super().__init__(
+            f"{source} cannot be compiled",
+            "it, or what it includes, is edited while the compiler reads it",
+            "wait until whatever writes it has done, then the same again",
+        )
 
 
 class CompileError(Exception):
@@ -103,7 +132,7 @@ def _use(file: Path) -> bool:
 
 def _compile_missing(units: list[Unit], progress: Meter) -> None:
     """What takes longest first: the largest file."""
-    units = sorted(units, key=lambda unit: -unit.source.stat().st_size)
+    units = sorted(units, key=lambda unit: -_size(unit.source))
     with ThreadPoolExecutor(_JOBS) as pool:
         running = {pool.submit(_compile, unit): unit for unit in units}
         try:
@@ -121,11 +150,19 @@ def _compile_missing(units: list[Unit], progress: Meter) -> None:
                 future.cancel()
 
 
+def _size(source: Path) -> int:
+    try:
+        return source.stat().st_size
+    except FileNotFoundError as error:
+        raise Edited(source) from error
+
+
 def _compile(unit: Unit) -> str:
     """What the compiler said, if it is somebody's business: warnings of policies are."""
     with replacing(unit.object) as scratch:
         command = [unit.compiler, *unit.flags, "-c", str(unit.source), "-o", str(scratch)]
         done = run_tool(command)
+        unit.refuse_edited()
         if done.returncode:
             raise CompileError(unit, done.stderr)
     return done.stderr if unit.of_policy else ""

@@ -9,14 +9,42 @@ from collections.abc import Sequence
 from ..base.errors import SaakmError
 
 _LINES = 60  # of what it said
-# As sim/ says who ran: "handler 'block' of policy 'rr'".
-_WHO = re.compile(r"handler '?(?P<handler>\w+)'? of (?:policy )?'?(?P<policy>[\w-]+)'?")
+_SEARCHED = 1 << 20  # characters of that: who ran is said last
+# As sim/ says who ran: "handler 'block' of policy 'rr'", or "of policy (none)".
+_WHO = re.compile(r"handler '?(?P<handler>\w+)'? of (?:policy )?+'?(?P<policy>[\w-]+|\(none\))'?")
 _SANITIZER = re.compile(r"(?:ERROR: AddressSanitizer: |runtime error: )(?P<what>[^\n]*)")
+_HINTS = {
+    signal.SIGABRT: "something called abort(): perhaps libc, which found its memory damaged",
+    signal.SIGKILL: "somebody killed it, or Linux did, which had no memory left",
+}
+# By somebody else: nothing that a policy does sends it.
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXFSZ)
 _AT = re.compile(r"^\s*#\d+ \S+ in (?P<function>\S+) (?P<place>/\S+:\d+)", re.M)
 
 
-class Crashed(SaakmError):
-    """`status`: as subprocess has it; the exit status of saakm is 1, whatever it was."""
+class Failed(SaakmError):
+    """There is no result, and that is a fault of the class or a policy, if `status` is 1."""
+
+    def __init__(self, what: str, why: str, next_step: str, log: str, command: Sequence[str]):
+        super().__init__(what, why, next_step)
+        self.log, self.command = log, tuple(command)
+
+
+class NotLoaded(Failed):
+    """The simulator then refuses a workload that is for that policy."""
+
+    def __init__(self, module: str, error: str, log: str, command: Sequence[str]):
+        super().__init__(
+            f"module '{module}' could not be loaded: {error}",
+            f"its init function failed; {_said(log)}",
+            f"mend that function, or give it what it needs (--param); {_debugger(command)}",
+            log,
+            command,
+        )
+
+
+class Crashed(Failed):
+    """`status`: as subprocess has it; the exit status of saakm is 1, or 2 if it was killed."""
 
     def __init__(
         self,
@@ -26,39 +54,56 @@ class Crashed(SaakmError):
         by_sanitizer: bool = False,
         unread: str = "",
     ):
-        self.log, self.command = log, tuple(command)
+        self.status = 2 if -status in _FROM_OUTSIDE else 1
         seed = next((word.partition("=")[2] for word in command if word.startswith("seed=")), "?")
         super().__init__(
             f"the simulation {_how(status, by_sanitizer, unread)}{_who(log)}",
-            f"{_reason(log, unread)}seed {seed}; what it said last:\n{_tail(log)}",
-            f"the same again, in a debugger: gdb --args {shlex.join(command)}",
+            f"{_reason(status, log, unread)}seed {seed}; {_said(log)}",
+            _debugger(command),
+            log,
+            command,
         )
+
+
+def _debugger(command: Sequence[str]) -> str:
+    return f"the same again, in a debugger: gdb --args {shlex.join(command)}"
 
 
 def _how(status: int, by_sanitizer: bool, unread: str) -> str:
     if by_sanitizer:
         return "was ended by a sanitizer"
     if status < 0:
-        return f"was ended by {signal.Signals(-status).name}"
+        return f"was ended by {_name(-status)}"
     return "printed no result" if unread else f"ended with status {status}"
 
 
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _who(log: str) -> str:
-    matches = list(_WHO.finditer(log))
+    matches = list(_WHO.finditer(log, max(len(log) - _SEARCHED, 0)))
     if not matches:
         return ""
-    return f" in handler '{matches[-1]['handler']}' of policy '{matches[-1]['policy']}'"
+    handler, policy = matches[-1]["handler"], matches[-1]["policy"]
+    return f" in handler '{handler}'" + (f" of policy '{policy}'" if policy != "(none)" else "")
 
 
-def _reason(log: str, unread: str) -> str:
+def _reason(status: int, log: str, unread: str) -> str:
     if match := _SANITIZER.search(log):
         at = _AT.search(log, match.end())
         where = f" in {at['function']}(), {at['place']}" if at else ""
         return f"{match['what']}{where}; "
-    return f"{unread}; " if unread else ""
+    hint = unread or next((text for number, text in _HINTS.items() if number == -status), "")
+    return f"{hint}; " if hint else ""
 
 
-def _tail(log: str) -> str:
+def _said(log: str) -> str:
     # What the shadow memory looks like says nothing to whoever wrote a policy.
     lines = log.partition("\nShadow bytes")[0].rstrip().splitlines()
-    return "\n".join(f"  | {line}" for line in lines[-_LINES:]) or "  | (nothing)"
+    if not lines:
+        return "it said nothing before"
+    return "\n".join(["what it said last:", *(f"  | {line}" for line in lines[-_LINES:])])

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -16,7 +17,8 @@ from typing import Any
 from ..base.errors import SaakmError
 from ..model.schema import fit, parse_json
 from ..model.simulation import Simulation
-from .crash import Crashed
+from .crash import Crashed, NotLoaded
+from .log import shortened
 from .scenario import Scenario
 
 _ENDED, _MISBEHAVED, _BAD_INPUT = 0, 1, 2
@@ -26,6 +28,7 @@ _SANITIZERS = {
     "ASAN_OPTIONS": f"exitcode={_SANITIZER}",
     "UBSAN_OPTIONS": f"exitcode={_SANITIZER}",
 }
+_NOT_LOADED = re.compile(r"\bmodule (?P<module>\S+) could not be loaded: (?P<error>[^\s:]+)")
 OnProgress = Callable[[int, int], None]
 
 
@@ -77,6 +80,10 @@ def run(
                 os.close(writes)
             status, seconds = _follow(child, progress, on_progress)
         printed, log = _text(out), _text(err)
+    if trace:  # of which the user sees another form only
+        log = log.replace(str(trace), "the events of the trace")
+    if status == _BAD_INPUT:
+        log = scenario.in_words(log)
     return _outcome(status, seconds, printed, log, tuple(command))
 
 
@@ -130,11 +137,13 @@ def _text(file: Any) -> str:
 def _outcome(
     status: int, seconds: float, printed: str, log: str, command: tuple[str, ...]
 ) -> Outcome:
+    if status == _BAD_INPUT and (found := _NOT_LOADED.search(log)):
+        raise NotLoaded(found["module"], found["error"], log, command)
     if status == _BAD_INPUT:
         raise BadInput(
             "the simulator refuses what it is given",
-            log.strip() or "it did not say why",
-            f"mend what is named there; the command was: {shlex.join(command)}",
+            shortened(log.strip()) or "it did not say why",
+            f"mend that; the command was: {shlex.join(command)}",
         )
     if status == -signal.SIGINT:  # so early that it did not know what to do about it
         raise KeyboardInterrupt

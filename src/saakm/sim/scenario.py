@@ -1,21 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0
 """One run of a simulator: all that decides what happens in it, and the command line that says so."""
 
+import contextlib
 import hashlib
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..base import cache
-from ..base.files import write_text
+from ..base.files import replacing
 from ..vm.topology import Topology
 from . import machine
 from .compile import CACHE
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What an input is made of, in the user's words. `file`: his own, which is read as it is."""
+
+    name: str
+    file: Path | None = None
+
+
+@dataclass(frozen=True)
 class Scenario:
-    """`program`: the workload's text; `costs`: the table's, None: all is free."""
+    """`program`: the workload's text; `costs`: the table's, None: all is free.
+
+    Of what is made of something else, messages say of what: `program_of`, `costs_of`.
+    """
 
     topology: Topology
     program: str
@@ -26,11 +40,13 @@ class Scenario:
     check: bool = False
     params: tuple[str, ...] = ()  # POLICY.NAME=VALUE
     settings: tuple[str, ...] = ()  # NAME=VALUE, of files in /sys/kernel/saakm
+    program_of: Origin | None = None
+    costs_of: Origin | None = None
 
     def arguments(self, progress_fd: int | None = None, trace: Path | None = None) -> list[str]:
-        """What it reads is kept in files of its own, so that the command can be repeated."""
+        """What it reads and nobody has as a file is kept in one, so that the command can be repeated."""
         words = [*machine.options(self.topology), f"seed={self.seed}", f"for={self.end_ns}"]
-        words.append(f"costs={keep(self.costs, 'costs') if self.costs is not None else 'free'}")
+        words.append(f"costs={'free' if self.costs is None else self._costs(self.costs)}")
         if self.interleave:
             words.append(f"interleave={self.interleave}")
         if self.check:
@@ -41,17 +57,44 @@ class Scenario:
             words.append(f"trace={trace}")
         if progress_fd is not None:
             words.append(f"progress={progress_fd}")
-        return [*words, str(keep(self.program, "program"))]
+        return [*words, str(self._program())]
+
+    def _program(self) -> Path:
+        return _own(self.program_of) or keep(self.program, "program")
+
+    def _costs(self, text: str) -> Path:
+        return _own(self.costs_of) or keep(text, "costs")
+
+    def in_words(self, said: str) -> str:
+        """What the program says of a file that we have made: the user knows what it is made of."""
+        if self.program_of and not self.program_of.file:
+            said = _made_of("the program", self.program_of, self._program(), said)
+        if self.costs is not None and self.costs_of and not self.costs_of.file:
+            said = _made_of("the costs", self.costs_of, self._costs(self.costs), said)
+        return said
+
+
+def _own(origin: Origin | None) -> Path | None:
+    # Absolute: a name with = in it would be an option, and gdb may run elsewhere.
+    return Path(os.path.abspath(origin.file)) if origin and origin.file else None
+
+
+def _made_of(what: str, origin: Origin, kept: Path, said: str) -> str:
+    place = re.compile(re.escape(str(kept)) + r"(?::\d+)?")
+    return place.sub(lambda match: f"in {what} made of {origin.name} (kept at {match[0]})", said)
 
 
 def keep(text: str, suffix: str) -> Path:
-    """A file of this content in the cache."""
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    """A file of this content in the cache, whatever has become of an earlier one."""
+    content = text.encode(errors="surrogateescape")
+    digest = hashlib.sha256(content).hexdigest()[:16]
     file = cache.make(CACHE / "runs") / f"{digest}.{suffix}"
-    if file.exists():
-        file.touch()
-    else:
-        write_text(file, text)
+    with contextlib.suppress(OSError):
+        if file.read_bytes() == content:
+            file.touch()
+            return file
+    with replacing(file) as scratch:
+        scratch.write_bytes(content)
     return file
 
 

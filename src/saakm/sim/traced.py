@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """The trace of a simulation: the same files as of a guest's, out of the events that it writes."""
 
+import contextlib
 import json
+import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from ..base import cache
 from ..base.files import make_output
 from ..builder.source import SERIES
 from ..model.schema import plain
@@ -11,6 +16,7 @@ from ..model.simulation import Simulation
 from ..model.trace_metadata import Recorded, Summary
 from ..trace.recording import draw_pictures, summarise, write_trace
 from ..vm.topology import Topology
+from .compile import CACHE
 
 TRACE = "trace.perfetto-trace"
 
@@ -18,6 +24,13 @@ TRACE = "trace.perfetto-trace"
 def is_file(target: Path) -> bool:
     """Whether a trace alone is meant, and not a directory with pictures as well."""
     return target.suffix in (".perfetto", ".perfetto-trace", ".pftrace")
+
+
+@contextlib.contextmanager
+def events_file() -> Iterator[Path]:
+    """A place for what the program writes: of a file without a name, so that none is ever left behind."""
+    with tempfile.TemporaryFile(dir=cache.make(CACHE / "runs")) as file:
+        yield Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
 
 
 def write(

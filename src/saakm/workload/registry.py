@@ -17,6 +17,13 @@ def load(name_or_file: str, cpus: int) -> Program:
     if name in ALL:
         return ALL[name].program(written, cpus)
     path = Path(name_or_file)
+    if path.exists() and not path.is_file():
+        raise refusal(
+            Place(name_or_file),
+            "it is no workload",
+            "it is a directory" if path.is_dir() else "it is no regular file",
+            "name a file, or one that is built in: saakm sim --list",
+        )
     if path.suffix == ".json":
         return rtapp.read(path, cpus)
     if path.is_file():
@@ -28,6 +35,13 @@ def load(name_or_file: str, cpus: int) -> Program:
         "it is neither a file nor built in",
         f"did you mean {near[0]}?" if near else f"built in: {', '.join(ALL)}",
     )
+
+
+def text_file(name_or_file: str) -> Path | None:
+    """The file, if it is one in the text form, which the simulator may read as it is."""
+    path = Path(name_or_file)
+    is_built_in = name_or_file.partition(":")[0] in ALL
+    return path if not is_built_in and path.suffix != ".json" and path.is_file() else None
 
 
 def listing() -> tuple[Builtin, ...]:

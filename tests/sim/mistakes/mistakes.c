@@ -10,6 +10,8 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "../sched.h"
+
 static char *kind = "none";
 module_param(kind, charp, 0444);
 
@@ -154,6 +156,51 @@ static void damages_a_list(void)
 	list_add(&entry, &list);
 }
 
+static DEFINE_STATIC_KEY_FALSE(static_key);
+
+static void changes_a_key_in_atomic(void)
+{
+	preempt_disable();
+	static_branch_inc(&static_key);
+	preempt_enable();
+}
+
+static int holds_a_runqueue(void *unused)
+{
+	struct rq_flags rf;
+
+	rq_lock_irqsave(cpu_rq(1), &rf);
+	udelay(100);
+	rq_unlock_irqrestore(cpu_rq(1), &rf);
+	return 0;
+}
+
+static void reads_anothers_clock(void)
+{
+	kthread_run_on_cpu(holds_a_runqueue, NULL, 1, "holder/%u");
+	usleep_range(40, 40);
+	WARN_ON(!raw_spin_is_locked(rq_lockp(cpu_rq(1))));
+	lockdep_assert_rq_held(cpu_rq(1));
+}
+
+/* Threads that wait or run, without telling anybody. */
+static void changes_affinity_secretly(void)
+{
+	struct task_struct *p, *t;
+
+	msleep(20);
+	guard(rcu)();
+	for_each_process_thread(p, t) {
+		if (t->on_rq && t != current && !(t->flags & PF_KTHREAD))
+			cpumask_clear_cpu(task_cpu(t), &t->cpus_mask);
+	}
+}
+
+static void takes_a_cpu_away(void)
+{
+	cpumask_clear_cpu(1, &__cpu_online_mask);
+}
+
 /* ---- in interrupts and workers ---- */
 
 static void again(struct irq_work *work)
@@ -218,6 +265,10 @@ static const struct {
 	{ "never_ends",			never_ends },
 	{ "bugs",			bugs },
 	{ "damages_a_list",		damages_a_list },
+	{ "changes_a_key_in_atomic",	changes_a_key_in_atomic },
+	{ "reads_anothers_clock",	reads_anothers_clock },
+	{ "changes_affinity_secretly",	changes_affinity_secretly },
+	{ "takes_a_cpu_away",		takes_a_cpu_away },
 	{ "loops",			loops },
 	{ "leaves_a_lock",		leaves_a_lock },
 	{ "worker_leaves_preemption_off", worker_leaves_preemption_off },

@@ -279,7 +279,13 @@ static inline raw_spinlock_t *rq_lockp(struct rq *rq)
 }
 
 #define __rq_lockp(rq)		rq_lockp(rq)
-#define lockdep_assert_rq_held(rq)	WARN_ON_ONCE(!raw_spin_is_locked(&(rq)->__lock))
+
+static __always_inline bool __sim_rq_held(const struct rq *rq)
+{
+	return lockdep_is_held(&rq->__lock);
+}
+
+#define lockdep_assert_rq_held(rq)	lockdep_assert(__sim_rq_held(rq))
 #ifdef SIM_REPLAY
 #include "../replay/locks.h"	/* when each lock was taken is known: sim/replay/ */
 #else
