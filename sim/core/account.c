@@ -99,6 +99,38 @@ static void count_living(void)
 	}
 }
 
+/* Can nobody but another thread wake it? */
+static bool depends(const struct model_thread *t)
+{
+	return t->flags & LOAD_WAITS && !sim_event_is_set(&t->timer);
+}
+
+/* Threads that all wait for one another do so for ever, which a program may not be meant to do. */
+static void warn_of_deadlock(void)
+{
+	const struct task_struct *p;
+	unsigned int count = 0, length = 0;
+	char who[256] = "", text[384];
+
+	list_for_each_entry(p, &model_tasks, tasks) {
+		const struct model_thread *t = p->model;
+
+		if (!t || p->exit_state)
+			continue;
+		if (!depends(t))
+			return;
+		if (count++ < 3)
+			length += scnprintf(who + length, sizeof(who) - length,
+					    "%s one of group '%s' for %s", count > 1 ? "," : "",
+					    t->group->program->name, load_waits_for(t));
+	}
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%u threads wait, and nobody is left who could wake them:%s%s",
+		 count, who, count > 3 ? ", ..." : "");
+	sim_warning(text);
+}
+
 static u64 idle_time(void)
 {
 	u64 ns = 0;
@@ -121,8 +153,10 @@ void account_close(void)
 	if (account_closed)
 		return;
 	account_closed = true;
-	if (load_groups)
+	if (load_groups) {
 		count_living();
+		warn_of_deadlock();
+	}
 	result.end_ns = sim_now - load_begin_ns;
 	result.events = sim_events;
 	result.switches = model_stats.switches;
@@ -185,6 +219,7 @@ void account_print(void)
 		result.groups = groups;
 		result.nr_groups = load_program->nr_groups;
 	}
+	machine_warnings_end();
 	for (i = 0; i < machine_nr_warnings && i < MACHINE_MAX_WARNINGS; i++)
 		sim_warning(machine_warnings[i]);
 	policies_result(&result);

@@ -165,6 +165,8 @@ enum load_next load_read(struct model_thread *t);
 enum load_next load_suspend(struct model_thread *t);
 enum load_next load_resume(struct model_thread *t);
 enum load_next load_timer(struct model_thread *t, u64 ns);
+/* @t has LOAD_WAITS, and no timer: an object's name, or who. */
+const char *load_waits_for(const struct model_thread *t);
 
 /* ---- load_sleep.c: sleeping ---- */
 

@@ -375,3 +375,41 @@ enum load_next load_timer(struct model_thread *t, u64 ns)
 		timer->due_ns = sim_now;
 	return LOAD_ON;
 }
+
+/* ---- for who waits at the end of a run ---- */
+
+static const char *name_of(unsigned int kind, u32 number)
+{
+	const struct program_array *array = load_program->arrays;
+	unsigned int i;
+
+	for (i = 0; i < load_program->nr_arrays; i++, array++)
+		if (array->kind == kind && number - array->first < array->count)
+			return array->name;
+	return "?";
+}
+
+const char *load_waits_for(const struct model_thread *t)
+{
+	switch (t->op->code) {
+	case OP_WAIT:
+		if (t->phase == LOAD_LOCKS)
+			return name_of(PROGRAM_MUTEX,
+				       resolve(t, t->op->other,
+					       t->op->indexed & PROGRAM_OTHER_INDEXED));
+		return name_of(PROGRAM_COND, this_ref(t));
+	case OP_LOCK:
+		return name_of(PROGRAM_MUTEX, this_ref(t));
+	case OP_BARRIER:
+		return name_of(PROGRAM_BARRIER, this_ref(t));
+	case OP_DOWN:
+		return name_of(PROGRAM_SEMAPHORE, this_ref(t));
+	case OP_READ:
+	case OP_WRITE:
+		return name_of(PROGRAM_PIPE, this_ref(t));
+	case OP_SUSPEND:
+		return "somebody who resumes it";
+	default:
+		return "its children";
+	}
+}

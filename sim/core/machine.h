@@ -20,6 +20,9 @@ extern unsigned int machine_nr_warnings;	/* all that there were */
 /* Another one: to the log as well, and the exit status will be 1. */
 __printf(1, 2) void machine_warn(const char *fmt, ...);
 
+/* At the end: of what there was often, how often. */
+void machine_warnings_end(void);
+
 /* "handler schedule of policy rr, thread worker (12) on CPU 3": what runs now. Returns @buf. */
 char *machine_describe(char *buf, size_t size);
 

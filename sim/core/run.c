@@ -167,10 +167,8 @@ void sim_core_boot(void)
 /* The engine's loop has come to its end: by itself, interrupted, or because it cannot go on. */
 void sim_core_finish(void)
 {
-	if (!taken_down && !sim_interrupted && !sim_misbehaves) {
-		pr_err("the run cannot be taken down: %u threads are left\n", load_alive);
-		sim_misbehaved();
-	}
+	if (!taken_down && !sim_interrupted && !sim_misbehaves)
+		machine_warn("the run cannot be taken down: %u threads are left", load_alive);
 	trace_end();
 	account_print();
 }

@@ -536,6 +536,9 @@ void schedule(void)
 {
 	struct task_struct *p = current;
 
+	/* Before @p says where it goes on: it may be about to leave the CPU, with a stack. */
+	if (saakm_enabled() && saakm_sleeps_in_handler())
+		return;
 	do {
 		schedule_here(p, SM_NONE);
 	} while (need_resched());

@@ -43,8 +43,10 @@ void __ubsan_on_report(void)
 /* A stack that is full may be what has crashed. */
 static char stack[1 << 16];
 
-static void crashed(int signal)
+static void crashed(int signal, siginfo_t *info, void *context)
 {
+	(void)info;
+	sim_struck_by(context);
 	describe(strsignal(signal));
 	/* The instruction comes again, and now ends the program, as it would have done. */
 }
@@ -54,7 +56,8 @@ static void init(void)
 {
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 	const stack_t own = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct sigaction action = { .sa_handler = crashed, .sa_flags = SA_ONSTACK | SA_RESETHAND };
+	struct sigaction action = { .sa_sigaction = crashed,
+		.sa_flags = SA_ONSTACK | SA_RESETHAND | SA_SIGINFO };
 	unsigned int i;
 
 	sigaltstack(&own, NULL);

@@ -59,6 +59,8 @@ void sim_options_parse(int argc, char **argv);
 
 /* signals.c */
 void sim_signals_init(void);
+/* A signal has come there: its handler's third argument. */
+void sim_struck_by(const void *context);
 
 /* memory.c */
 __attribute__((noreturn)) void sim_out_of_memory(void);

@@ -78,8 +78,11 @@ void sim_stop(void);
  * @rcu:	nesting of rcu_read_lock()
  * @locks:	raw spinlocks held
  * @task:	the thread that runs, if it is not the one of the CPU's runqueue: a worker
+ * @delays:	how often this event has called sim_pause(), since it last waited or slept
+ * @handler:	of a policy, that has begun last
+ * @counts:	sim_counts() when it did
  *
- * An event begins with all of them 0 but @cpu and @offset, and has to end like that; otherwise it
+ * An event begins with @preempt to @locks, @task and @delays 0, and has to end like that; otherwise it
  * is reported as having left a lock or the like.
  */
 struct sim_context {
@@ -90,6 +93,9 @@ struct sim_context {
 	unsigned int	locks;
 	unsigned long	offset;
 	void		*task;
+	unsigned int	delays;
+	unsigned int	handler;
+	unsigned int	counts;
 };
 
 #define SIM_PREEMPT_MASK	0x000000ffU
@@ -99,6 +105,12 @@ struct sim_context {
 #define SIM_HARDIRQ_MASK	0x000f0000U
 
 extern struct sim_context sim_context;
+
+/* Preemption, interrupts, RCU: what a handler must leave as it was. */
+static inline unsigned int sim_counts(void)
+{
+	return sim_context.preempt ^ sim_context.irqs_off << 20 ^ sim_context.rcu << 24;
+}
 
 /* offset of each CPU's copy, as the kernel's __per_cpu_offset[] */
 extern unsigned long *sim_percpu_offset;
@@ -261,6 +273,14 @@ void sim_image_restore(const struct sim_image *image);
 /* Can @size bytes at @address be read? With a sanitizer: and are they somebody's? */
 _Bool sim_readable(const void *address, unsigned long size);
 
+/* Where a signal has come: in this instruction, whose function has this frame. NULL: it has not. */
+struct sim_struck {
+	const void	*at;
+	const void	*frame;
+};
+
+extern struct sim_struck sim_struck;
+
 /* Is @address on the stack of the strand that runs? */
 _Bool sim_on_stack(const void *address);
 
@@ -369,5 +389,11 @@ void sim_core_deadlock(int cpu, void *task, const char *what, sim_u64 ns);
 
 /* One event has computed for seconds of the host's time, and does so still. */
 void sim_core_hangs(void);
+
+/*
+ * Code has been delaying itself, and nothing else, for @ns, @pauses times: sim_context is its own.
+ * Reports; the engine then ends the run.
+ */
+void sim_core_stuck(sim_u64 ns, sim_u64 pauses);
 
 #endif /* _SIM_HOST_H */

@@ -13,6 +13,13 @@
 
 #include "engine.h"
 
+/*
+ * Code that has delayed itself so long, or so often, in one event, and done nothing else, waits for
+ * what never comes. After the end so much time is left for what was due before.
+ */
+#define MAX_DELAY_NS	10000000000ULL
+#define MAX_DELAYS	10000000
+
 /* As many events at one instant mean that nothing goes on. 4,096 CPUs may have a dozen each. */
 #define MAX_AT_ONCE	500000
 
@@ -35,6 +42,7 @@ struct sim_strand {
 	struct sim_strand	*later, *earlier;	/* of all that were put aside */
 	sim_u64			quiet;		/* number of the mark before it began to read */
 	sim_u64			since;		/* when was it put aside? */
+	sim_u64			delays_since;	/* sim_context.delays */
 	const char		*what;		/* it waits for */
 };
 
@@ -325,8 +333,27 @@ static void wake_at(struct sim_strand *strand, sim_u64 at)
 	sim_event_set(&strand->wake, at);
 }
 
+/* It is @strand that cannot go on. */
+__attribute__((cold, noreturn))
+static void stuck(const struct sim_strand *strand, const struct sim_context *context)
+{
+	sim_context = *context;
+	sim_core_stuck(sim_now - strand->delays_since, context->delays);
+	sim_die();
+}
+
+static void count_delay(struct sim_strand *strand)
+{
+	if (!sim_context.delays++)
+		strand->delays_since = sim_now;
+	if (unlikely(sim_context.delays > MAX_DELAYS ||
+		     sim_now - strand->delays_since > MAX_DELAY_NS))
+		stuck(strand, &sim_context);
+}
+
 void sim_pause(sim_u64 ns)
 {
+	count_delay(sim_strand);
 	sim_strand->context.cpu = sim_context.cpu;
 	wake_at(sim_strand, sim_now + ns);
 	suspend(PAUSED);
@@ -343,6 +370,7 @@ void sim_wait(struct sim_waiters *waiters, const char *what)
 {
 	struct sim_strand *strand = sim_strand;
 
+	sim_context.delays = 0;
 	strand->next = NULL;
 	strand->what = what;
 	*(waiters->last ? &waiters->last->next : &waiters->first) = strand;
@@ -371,6 +399,7 @@ void sim_wake_all(struct sim_waiters *waiters)
 
 void sim_park(void)
 {
+	sim_context.delays = 0;
 	suspend(PARKED);
 }
 
@@ -515,11 +544,15 @@ static void count_at_once(const struct sim_event *event)
 /* The event, or what followed upon its wait, is over. */
 static inline void end_event(const void *fn)
 {
-	const struct sim_context *context = &sim_context;
+	struct sim_context *context = &sim_context;
 
-	if (unlikely(context->preempt | context->irqs_off | context->rcu | context->locks ||
-		     context->task))
-		sim_core_left_context(context->cpu, fn);
+	if (unlikely(context->preempt | context->irqs_off | context->rcu | context->locks |
+		     context->delays || context->task)) {
+		context->delays = 0;
+		if (context->preempt | context->irqs_off | context->rcu | context->locks ||
+		    context->task)
+			sim_core_left_context(context->cpu, fn);
+	}
 	sim_events++;
 	if (sim_options.check)
 		sim_core_check();
@@ -538,6 +571,19 @@ static void report_deadlocks(void)
 					  sim_now - strand->since);
 }
 
+/* What was due before the end does not come to happen: who has been in the way longest? */
+static void report_stuck(void)
+{
+	const struct sim_strand *strand, *longest = NULL;
+
+	for (strand = aside; strand; strand = strand->earlier)
+		if (strand->state == PAUSED && strand->context.delays &&
+		    (!longest || strand->delays_since < longest->delays_since))
+			longest = strand;
+	if (longest)
+		stuck(longest, &longest->context);
+}
+
 /* What was due before the end happens, though its CPU was occupied then. NULL: the end. */
 static struct sim_event *next_event(void)
 {
@@ -545,8 +591,13 @@ static struct sim_event *next_event(void)
 
 	if (!event)
 		event = sim_queue_pop(sim_booted ? sim_options.end_ns : LONGEST_BOOT_NS);
-	if (unlikely(!event) && somebody_is_due())
+	if (unlikely(!event) && somebody_is_due()) {
 		event = sim_queue_pop(SIM_NEVER);
+		if (event && sim_now > sim_options.end_ns + MAX_DELAY_NS) {
+			report_stuck();
+			event = NULL;		/* they wait, as will be said */
+		}
+	}
 	return event;
 }
 

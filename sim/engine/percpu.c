@@ -46,7 +46,7 @@ unsigned long *sim_percpu_offset;
 
 static unsigned int nr_copies;
 static unsigned long stride;		/* from the copy of a CPU to the next one's */
-static unsigned int nr_chunks;
+static unsigned int nr_chunks, max_chunks;
 static char *copies;
 static struct block *blocks;
 
@@ -92,6 +92,18 @@ static void add_chunk(void)
 	poison(chunk, size);
 }
 
+/* As many as the limit of address space (ulimit -v) leaves room for: few use more than two. */
+static void reserve(void)
+{
+	for (max_chunks = NR_CHUNKS; max_chunks; max_chunks /= 2) {
+		copies = mmap(NULL, max_chunks * CHUNK_DISTANCE, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (copies != MAP_FAILED)
+			return;
+	}
+	sim_out_of_memory();
+}
+
 void sim_percpu_init(unsigned int cpus)
 {
 	unsigned long size = __stop_sim_percpu - __start_sim_percpu;
@@ -103,10 +115,7 @@ void sim_percpu_init(unsigned int cpus)
 	 */
 	stride = ((size > MIN_STRIDE ? size : MIN_STRIDE) / LINE + 2) / 2 * 2 * LINE + LINE;
 	nr_copies = cpus;
-	copies = mmap(NULL, NR_CHUNKS * CHUNK_DISTANCE, PROT_NONE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (copies == MAP_FAILED)
-		sim_out_of_memory();
+	reserve();
 	add_chunk();
 	sim_percpu_offset = sim_alloc(cpus * sizeof(*sim_percpu_offset));
 	for (cpu = 0; cpu < cpus; cpu++) {
@@ -126,7 +135,7 @@ static unsigned long find_place(unsigned long size, unsigned long align, struct 
 	unsigned long chunk, start;
 
 	*link = &blocks;
-	for (chunk = 1; chunk < NR_CHUNKS; chunk++) {
+	for (chunk = 1; chunk < max_chunks; chunk++) {
 		unsigned long begin = chunk * CHUNK_DISTANCE, end = begin + stride;
 
 		if (chunk == nr_chunks)

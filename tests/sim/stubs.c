@@ -44,3 +44,8 @@ void sim_core_deadlock(int cpu, void *task, const char *what, sim_u64 ns)
 	(void)task;
 	printf("deadlock of CPU %d: %s, %llu ns\n", cpu, what, ns);
 }
+
+void sim_core_stuck(sim_u64 ns, sim_u64 pauses)
+{
+	printf("stuck on CPU %d: %llu ns, %llu pauses\n", sim_context.cpu, ns, pauses);
+}

@@ -422,3 +422,90 @@ SAAKM_POLICY(mine, .prepare = mine_prepare);
     assert done.returncode == 1 and "policy 'mine' was ejected at 0." in done.stderr
     assert "docs/reference/safety.md" in done.stderr
     assert "spinner" in done.stdout
+
+
+# What the handlers of tests/guest/modules/misuser do wrong, where the class only warns.
+FAULTS = {
+    "place_twice": "policy misuser is at fault (wrong-transition) in new_place: change_state(",
+    "running_sleeps": "policy misuser is at fault (sleep) in running: running slept",
+    "newly_idle_sleeps": "policy misuser is at fault (sleep) in newly_idle: newly_idle slept",
+}
+
+
+@pytest.mark.parametrize("mode", FAULTS)
+def test_a_fault_that_only_warns(mode):
+    """Also of a kernel's thread, which is about to leave the CPU with a stack."""
+    misuser = paths.GUEST_MODULES / "misuser"
+    done = saakm(str(misuser), "--workload", "hackbench:loops=20", "--for", "1s", "--param",
+                 f"mode={mode}", "--set", "on_violation=warn", "--json")  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    result = json.loads(done.stdout)
+    assert result["misbehaved"]
+    assert any(text.startswith(FAULTS[mode]) for text in result["warnings"]), result["warnings"]
+    assert all("to fix it" not in text for text in result["warnings"])
+
+
+UNBALANCED = """\
+#include <linux/saakm.h>
+
+static char *kind = "none";
+module_param(kind, charp, 0444);
+
+static void tick(struct process_event *event, struct core_event *core)
+{
+	if (!strcmp(kind, "preempt_disable"))
+		preempt_disable();
+	else if (!strcmp(kind, "rcu_read_lock"))
+		rcu_read_lock();
+	else if (!strcmp(kind, "local_irq_enable"))
+		local_irq_enable();
+	change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
+}
+
+SAAKM_POLICY(unbalanced, .tick = tick);
+"""
+LEFT = {
+    "preempt_disable": "preemption count 10002, interrupts off, RCU 0; they were 10001, off, 0",
+    "rcu_read_lock": "preemption count 10001, interrupts off, RCU 1; they were 10001, off, 0",
+    "local_irq_enable": "preemption count 10001, interrupts on, RCU 0; they were 10001, off, 0",
+    "none": "",
+}
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_a_handler_leaves_all_counts_as_they_were(kind, tmp_path):
+    (tmp_path / "unbalanced.c").write_text(UNBALANCED)
+    (tmp_path / "Kbuild").write_text("obj-m := unbalanced.o\n")
+    done = saakm(str(tmp_path), "--workload", "hackbench:loops=20", "--for",
+                 "100ms", "--param", f"kind={kind}", "--json")  # fmt: skip
+    warnings = json.loads(done.stdout)["warnings"]
+    assert done.returncode == (1 if LEFT[kind] else 0), done.stderr
+    said = f"tick has left {LEFT[kind]} [handler tick of policy unbalanced, "
+    assert all(text.startswith(said) for text in warnings)
+    assert bool(warnings) == bool(LEFT[kind])
+
+
+def test_threads_that_wait_for_one_another(tmp_path):
+    (tmp_path / "crosswise.program").write_text("""\
+saakm-program 1
+mutex m 1
+mutex n 1
+group a 1 0 main 0 all none
+group b 1 0 main 0 all none
+program a
+  lock m
+  run 1000000
+  lock n
+end
+program b
+  lock n
+  run 1000000
+  lock m
+end
+""")
+    done = saakm("rr", "--workload", str(tmp_path / "crosswise.program"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["warnings"] == [
+        "2 threads wait, and nobody is left who could wake them: "
+        "one of group 'a' for n, one of group 'b' for m"
+    ]

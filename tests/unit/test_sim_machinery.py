@@ -113,10 +113,16 @@ def test_the_only_cpu_goes_offline() -> None:
         assert told == ["pinned"]
 
 
-THREAD = r" \[thread mistaken/0 \(\d+\), CPU 0\]"
+THREAD = r" \[function make_mistake of module mistakes, thread mistaken/0 \(\d+\), CPU 0\]"
 MISTAKES = {
     "init_fails": "module mistakes could not be loaded: -ENODEV",
     "sleeps_in_atomic": "sleeps in atomic context at .*: preemption count 1, .*" + THREAD,
+    "sleeps_again_and_again": r"and 15 more: sleeps in atomic context at mistakes.c:\d+: .*"
+    + THREAD,
+    "delays_for_ever": "code that does not end: it has delayed for 10000100 us, in 100002 steps"
+    + THREAD,
+    "spins_for_ever": "code that does not end: it has delayed for 100000 us, in 10000001 steps"
+    + THREAD,
     "sleeps_in_rcu": "sleeps in atomic context at .*, RCU 1" + THREAD,
     "allocates_in_atomic": "sleeps in atomic context at .*, interrupts off, .*" + THREAD,
     "takes_a_spinlock_twice": "deadlock: CPU 0 takes the spinlock in first_lock, which it holds"
@@ -142,6 +148,7 @@ MISTAKES = {
     "takes_a_cpu_away": r"check: CPU 1, .*: is current of a CPU that is offline, where \d are",
     "loops": "500001 events at one instant: a loop, in which self_interrupt comes again and again",
     "leaves_a_lock": "event expired has left preemption count 1, .*, 1 spinlocks ",
+    "timer_never_ends": r"loop without end \[function never_returns of module mistakes, .*, in an interrupt, CPU 0\]",
     "worker_leaves_preemption_off": r"workqueue: leaves_preemption_off\(\) has left preemption count 1,",
 }
 
@@ -154,6 +161,19 @@ def test_mistakes_are_reported(kind: str) -> None:
     )
     assert done.returncode == 1
     assert re.search(MISTAKES[kind], done.stderr), done.stderr
+
+
+def test_a_complaint_is_made_ten_times() -> None:
+    done = run(simulator(module="mistakes"), "mistakes.kind=sleeps_again_and_again", "for=1000000")
+    warnings = json.loads(done.stdout)["warnings"]
+    assert len(re.findall(r"\] sleeps in atomic", done.stderr)) == 10
+    assert [text[:12] for text in warnings] == ["sleeps in at", "and 15 more:"]
+
+
+def test_little_address_space() -> None:
+    limited = f"ulimit -v 8000000; exec {simulator()} for=1000000 -"
+    done = subprocess.run(["bash", "-c", limited], input=BUSY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_all_mistakes_are_made() -> None:

@@ -29,6 +29,29 @@ static void sleeps_in_atomic(void)
 	preempt_enable();
 }
 
+static void sleeps_again_and_again(void)
+{
+	int i;
+
+	preempt_disable();
+	for (i = 0; i < 25; i++)
+		might_sleep();
+	preempt_enable();
+}
+
+static void delays_for_ever(void)
+{
+	for (;;)
+		udelay(100);
+}
+
+static void spins_for_ever(void)
+{
+	guard(irq)();
+	for (;;)
+		cpu_relax();
+}
+
 static void sleeps_in_rcu(void)
 {
 	rcu_read_lock();
@@ -239,6 +262,20 @@ static void leaves_preemption_off(struct work_struct *work)
 
 static DECLARE_WORK(bad_work, leaves_preemption_off);
 
+static enum hrtimer_restart never_returns(struct hrtimer *timer)
+{
+	never_ends();
+	return HRTIMER_NORESTART;
+}
+
+static void timer_never_ends(void)
+{
+	static struct hrtimer timer;
+
+	hrtimer_setup(&timer, never_returns, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	hrtimer_start(&timer, 1000, HRTIMER_MODE_REL);
+}
+
 static void worker_leaves_preemption_off(void)
 {
 	queue_work(system_wq, &bad_work);
@@ -250,6 +287,9 @@ static const struct {
 	void		(*make)(void);
 } mistakes[] = {
 	{ "sleeps_in_atomic",		sleeps_in_atomic },
+	{ "sleeps_again_and_again",	sleeps_again_and_again },
+	{ "delays_for_ever",		delays_for_ever },
+	{ "spins_for_ever",		spins_for_ever },
 	{ "sleeps_in_rcu",		sleeps_in_rcu },
 	{ "allocates_in_atomic",	allocates_in_atomic },
 	{ "takes_a_spinlock_twice",	takes_a_spinlock_twice },
@@ -271,6 +311,7 @@ static const struct {
 	{ "takes_a_cpu_away",		takes_a_cpu_away },
 	{ "loops",			loops },
 	{ "leaves_a_lock",		leaves_a_lock },
+	{ "timer_never_ends",		timer_never_ends },
 	{ "worker_leaves_preemption_off", worker_leaves_preemption_off },
 };
 

@@ -528,6 +528,7 @@ extern const struct sched_class idle_sched_class;
 
 #define sched_class_above(_a, _b)	((_a) < (_b))
 
+#include <sim/handler.h>
 #include "saakm/hooks.h"
 
 static inline int task_current(struct rq *rq, struct task_struct *p)

@@ -22,7 +22,7 @@ _RUNNABLE = ("R", "R+", 0, 0x100)
 _SLEEPS = ("S", "D", 1, 2)
 NOBODY = "-"
 _PREEMPTED, _INTERRUPTED = "is preempted", "is interrupted"
-_TAKEN, _RUNS = "RUNNING -> READY (requeue)", "runs"
+_TAKEN, _RUNS, _EXITS = "RUNNING -> READY (requeue)", "runs", "exits"
 _USED = "used()"
 _TOO_LITTLE_NS = 30_000
 _MEANWHILE = (_TAKEN, _INTERRUPTED, "READY -> RUNNING (none)")
@@ -129,7 +129,7 @@ def _step(event: Event) -> tuple[int, str, int] | None:
         case "sched_migrate_task":
             pid, what, cpu = values[1], f"moves from CPU {values[3]}", values[4]
         case "sched_process_exit":
-            pid, what, cpu = values[1], "exits", event.cpu
+            pid, what, cpu = values[1], _EXITS, event.cpu
         case "saakm_transition":
             _, pid, _, prev, state, cpu, handler = values
             what = f"{prev} -> {state} ({handler})"
@@ -172,12 +172,16 @@ def _end_of_interruption(steps: Sequence[Step], begin: int) -> int:
 
 
 def _without_little(steps: Sequence[Step]) -> list[Step]:
-    """Without used() so soon after the one before, or after the thread got the CPU."""
-    kept, since = [], 0
+    """Without used() so soon after the one before, or after the thread got the CPU, or while it exits.
+
+    How long an exit takes depends on what the thread leaves, which is not the scheduler's.
+    """
+    kept, since, exits = [], 0, False
     for step in steps:
         told = step.what.startswith(_USED)
-        if not told or step.ns - since >= _TOO_LITTLE_NS:
+        if not told or not exits and step.ns - since >= _TOO_LITTLE_NS:
             kept.append(step)
+        exits |= step.what == _EXITS
         if told or step.what == _RUNS:
             since = step.ns
     return kept
