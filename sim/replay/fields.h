@@ -43,7 +43,7 @@ FIELD(OWN, rq, nr_preempted, saakm.nr_preempted)
 FIELD(OWN, rq, forced_until_ns, saakm.forced_until_ns)
 FIELD(OWN, rq, orphans, saakm.orphans.nr_tasks)
 FIELD(OWN, rq, idle_ns, saakm.idle_ns)
-FIELD(OWN, rq, idle_since_ns, saakm.idle_since_ns)
+FIELD(BOTH, rq, idle_since_ns, saakm.idle_since_ns)
 
 /* struct task_struct */
 FIELD(GIVEN, task, pid, pid)

@@ -21,7 +21,7 @@ from .story import Story
 
 CONFIG = "base"
 _TRIES = 3
-# What the simulator says of threads that nobody can wake: sim/core/run.c
+# What the simulator says of threads that nobody can wake: sim/core/account.c
 _WAITING = "and nobody is left who could wake them"
 
 
