@@ -153,7 +153,7 @@ def test_herd():
         ("hackbanch", "neither a file nor built in"),
         ("", "neither a file nor built in"),
         ("no/such.json", "No such file"),
-        ("/", "neither a file nor built in"),
+        ("/", "it is a directory"),
     ],
 )
 def test_what_is_written_wrong_is_refused(written, what):

@@ -17,7 +17,7 @@ def load(name_or_file: str, cpus: int) -> Program:
     if name in ALL:
         return ALL[name].program(written, cpus)
     path = Path(name_or_file)
-    if path.exists() and not path.is_file():
+    if name_or_file and path.exists() and not path.is_file():
         raise refusal(
             Place(name_or_file),
             "it is no workload",
