@@ -2,10 +2,10 @@
 """What the simulator has of the kernel around the scheduler, by a module in tests/sim/machinery/."""
 
 import json
+import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -216,23 +216,27 @@ def test_a_program_that_is_not_there() -> None:
 
 
 def test_interrupted() -> None:
-    """What there is comes out."""
+    """What there is comes out. It is in its first hundredth when it says that it is at work."""
+    reader, writer = os.pipe()
     process = subprocess.Popen(
-        [simulator(), f"for={10**15}", "-"],
+        [simulator(), f"for={10**13}", f"progress={writer}", "-"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        pass_fds=[writer],
     )
+    os.close(writer)
     assert process.stdin
     process.stdin.write(BUSY)
     process.stdin.close()
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 0
+    with os.fdopen(reader) as progress:
+        assert progress.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
     assert process.stdout
     result = json.loads(process.stdout.read())
-    assert result["interrupted"] and result["end_ns"] < 10**15
+    assert result["interrupted"] and result["end_ns"] < 10**13
 
 
 def test_progress(tmp_path: Path) -> None:
