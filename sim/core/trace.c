@@ -13,7 +13,15 @@ bool model_tracing;
 
 static struct sim_output *out;
 
-/* "comm-pid [cpu] ns: name: fields", as whoever has this CPU. */
+/* Of the flags that tracefs shows, which context it is: an interrupt is not what it interrupts. */
+static const char *context_flags(void)
+{
+	if (in_hardirq())
+		return in_serving_softirq() ? "..H.." : "..h..";
+	return in_serving_softirq() ? "..s.." : ".....";
+}
+
+/* "comm-pid [cpu] flags ns: name: fields", as whoever has this CPU. */
 static __printf(2, 3) void event(const char *name, const char *fmt, ...)
 {
 	const struct task_struct *p = sim_context.cpu < 0 ? NULL : current;
@@ -21,8 +29,9 @@ static __printf(2, 3) void event(const char *name, const char *fmt, ...)
 	va_list args;
 	int length;
 
-	length = scnprintf(line, sizeof(line), "%s-%d [%03d] %llu: %s: ", p ? p->comm : "<idle>",
-			   p ? p->pid : 0, max(sim_context.cpu, 0), sim_now, name);
+	length = scnprintf(line, sizeof(line), "%s-%d [%03d] %s %llu: %s: ",
+			   p ? p->comm : "<idle>", p ? p->pid : 0, max(sim_context.cpu, 0),
+			   context_flags(), sim_now, name);
 	va_start(args, fmt);
 	length += vscnprintf(line + length, sizeof(line) - length - 1, fmt, args);
 	va_end(args);

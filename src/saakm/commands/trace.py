@@ -90,7 +90,8 @@ def _record(
 
 
 def _write_trace(data: Path, recorded: Recorded, target: Path) -> Timeline:
-    report = ["trace-cmd", "report", "-R", "-t", "-i", str(data)]
+    # -l: with the context of each event, which says who woke whom.
+    report = ["trace-cmd", "report", "-R", "-t", "-l", "-i", str(data)]
     with subprocess.Popen(report, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           errors="replace") as child:  # fmt: skip
         assert child.stdout

@@ -58,13 +58,15 @@ def main() -> None:
     del os.environ["PYTHONPATH"]  # ours, not the command's
     before = policy_row(policy)
     write("tracing_on", 1)
-    done = subprocess.run(command, cwd=directory if os.path.isdir(directory) else None)
+    child = subprocess.Popen(command, cwd=directory if os.path.isdir(directory) else None)
+    status = child.wait()
     write("tracing_on", 0)
     after = policy_row(policy)
     stats = buffer_stats()
     saved = (TRACEFS / "saved_tgids").read_text()
     result = {
-        "status": done.returncode,
+        "status": status,
+        "pid": child.pid,
         "policy": {key: after[key] - before.get(key, 0) for key in after if key != "id"},
         "policy_id": after.get("id", 0),
         "entries": stats["entries"],

@@ -15,6 +15,7 @@ class Recorded(Kept, frozen=True, kw_only=True):
     entries: int
     lost: int
     tgids: dict[int, int]  # processes by thread
+    pid: int = 0  # of the command; 0: not known
 
 
 class Summary(Kept, frozen=True, kw_only=True):
@@ -33,4 +34,5 @@ class Summary(Kept, frozen=True, kw_only=True):
     wakeup_us_p99: float
     calls: dict[str, int]
     bytes: dict[str, int]  # by file
+    pid: int = 0  # of the command; 0: not known
     schema: int = SCHEMA

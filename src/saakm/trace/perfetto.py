@@ -27,6 +27,7 @@ _FTRACE_FIELDS = {
     "sched_wakeup_new": ("comm", "pid", "prio", "target_cpu"),
     "sched_migrate_task": ("comm", "pid", "prio", "orig_cpu", "dest_cpu"),
     "sched_process_fork": ("parent_comm", "parent_pid", "child_comm", "child_pid"),
+    "sched_process_exec": ("filename", "pid", "old_pid"),
     "sched_process_exit": ("comm", "pid", "prio"),
 }  # fmt: skip
 
@@ -39,6 +40,7 @@ class Writer:
         self._policy_id, self._tgids = policy_id, tgids
         self._trace = pb.Trace()
         self._bundles: dict[int, pb.TracePacket] = {}
+        self._latest = (0, 0)  # time and CPU of the kernel's latest event
         self._names: dict[str, int] = {}
         self._annotations: dict[str, int] = {}
         self._tracks: dict[int, int] = {}  # of threads, by pid
@@ -58,12 +60,14 @@ class Writer:
         if len(self._trace.packet) >= _BATCH:
             self._flush()
 
-    def finish(self, ns: int) -> None:
+    def finish(self, ns: int, lost: int = 0) -> None:
+        """`lost`: events that found no room. Without this end a trace is cut off."""
         for track in sorted(self._open):
             self._track_event(ns, track, pb.TrackEvent.TYPE_SLICE_END)
         self._process_tree(ns)
         for cpu in list(self._bundles):
             self._flush_bundle(cpu)
+        self._stats(ns, lost)
         self._flush()
         self._file.close()
 
@@ -125,7 +129,14 @@ class Writer:
 
     # --- the kernel's events ---
 
+    def _stats(self, ns: int, lost: int) -> None:
+        packet = self._packet()
+        packet.timestamp = ns
+        packet.ftrace_stats.phase = pb.FtraceStats.END_OF_TRACE
+        packet.ftrace_stats.cpu_stats.add().dropped_events = lost
+
     def _add_ftrace(self, event: Event) -> None:
+        self._keep_order(event)
         bundle = self._bundles.get(event.cpu)
         if bundle is None:
             bundle = self._bundles[event.cpu] = pb.TracePacket()
@@ -133,11 +144,20 @@ class Writer:
             bundle.ftrace_events.cpu = event.cpu
         entry = bundle.ftrace_events.event.add()
         entry.timestamp, entry.pid = event.ns, event.pid
+        if event.flags:
+            entry.common_flags = event.flags
         target = getattr(entry, event.name)
         for name, value in zip(_FTRACE_FIELDS[event.name], event.values):
-            setattr(target, name, value if not name.endswith("comm") else str(value))
+            setattr(target, name, str(value) if name.endswith(("comm", "filename")) else value)
         if len(bundle.ftrace_events.event) >= _BATCH:
             self._flush_bundle(event.cpu)
+
+    def _keep_order(self, event: Event) -> None:
+        """Of one instant on two CPUs the first event comes first in the file: nothing else says so."""
+        ns, cpu = self._latest
+        if event.ns == ns and event.cpu != cpu and cpu in self._bundles:
+            self._flush_bundle(cpu)
+        self._latest = event.ns, event.cpu
 
     def _flush_bundle(self, cpu: int) -> None:
         self._trace.packet.append(self._bundles.pop(cpu))

@@ -27,7 +27,7 @@ def write_trace(lines: Iterable[str], recorded: Recorded, target: Path) -> Timel
             if count % _STEP == 0:
                 progress.advance(_STEP)
     timeline.finish()
-    writer.finish(timeline.end_ns)
+    writer.finish(timeline.end_ns, recorded.lost)
     return timeline
 
 
@@ -56,5 +56,6 @@ def summarise(policy: str, timeline: Timeline, recorded: Recorded, directory: Pa
         wakeup_us_p50=timeline.percentile_us(50),
         wakeup_us_p99=timeline.percentile_us(99),
         calls=dict(timeline.calls.most_common()),
+        pid=recorded.pid,
         bytes={file.name: file.stat().st_size for file in files if file.name != "summary.json"},
     )
