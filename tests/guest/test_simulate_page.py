@@ -24,4 +24,5 @@ def test_page_as_written(checkout):  # noqa: F811
     assert "traced" in reader.run("./saakm sim rr --trace")
     assert list((checkout / "traced").glob("*.perfetto-trace"))
     assert "thundering" in reader.run("./saakm sim --list").lower()
+    assert "rr on 1s4c: traced" in reader.run("./saakm sim rr --free --workload traced")
     assert reader.at_the_end()

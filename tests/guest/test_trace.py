@@ -11,7 +11,8 @@ import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
 from saakm.base import paths
-from saakm.trace.events import STATES
+from saakm.trace.events import HARDIRQ, STATES
+from saakm.workload import registry
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(200)]
 
@@ -130,3 +131,67 @@ def test_pictures_and_sizes(traced):
     assert all(
         (directory / name).stat().st_size == size > 5000 for name, size in summary["bytes"].items()
     )
+
+
+def test_the_recording_is_a_workload(traced):
+    """Each thread's CPU time and sleeps are those recorded, under another policy on more CPUs, too."""
+    summary, trace, directory = traced
+    ran, sleeps, woken, interrupts = recorded_of(trace)
+    program = registry.load(str(directory), 4)
+    assert len(program.groups) == THREADS and program.threads == 1
+    assert pid_of(program.groups[0]) == summary["pid"]
+    forks = sum(op.name == "fork" for group in program.groups for op in group.ops)
+    assert forks == THREADS - 1
+    for group in program.groups:
+        ops = Counter(op.name for op in group.ops)
+        # A thread's wakeup that comes before the sleeper has left its CPU is one as well; such an
+        # interrupt ends a sleep that has not begun, and takes no time.
+        pid, waits = pid_of(group), ops["receive"] + ops["sleep"]
+        assert sleeps[pid] - interrupts[pid] <= waits <= woken[pid], (pid, sleeps, waits, woken)
+    sent = sum(op.name == "send" for group in program.groups for op in group.ops)
+    assert sent == sum(op.name == "receive" for group in program.groups for op in group.ops) > 40
+    for policy, topology in (("rr", "1s4c"), ("vtime", "2s4c")):
+        done = subprocess.run(
+            [sys.executable, "-m", "saakm", "sim", policy, "--free", "--json", "--topology", topology,
+             "--workload", str(directory)],
+            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        groups = json.loads(done.stdout)["groups"]
+        assert {int(g["name"].rpartition("-")[2]): g["run_ns"] for g in groups} == {
+            pid_of(group): ran[pid_of(group)] for group in program.groups
+        }
+
+
+def test_the_context_of_events_is_kept(traced):
+    """An interrupt that wakes a thread is not the thread that it interrupts."""
+    flags = [e.common_flags for p in traced[1].packet for e in p.ftrace_events.event
+             if e.HasField("sched_waking")]  # fmt: skip
+    assert any(one & HARDIRQ for one in flags) and not all(one & HARDIRQ for one in flags)
+
+
+def pid_of(group):
+    return int(group.name.rpartition("-")[2])
+
+
+def recorded_of(trace):
+    """By pid: CPU time, how often it left its CPU to sleep and came again, how often it was woken,
+    and how often of these by an interrupt.
+    """
+    switches = sorted(
+        ((e.timestamp, p.ftrace_events.cpu, e.sched_switch) for p in trace.packet
+         for e in p.ftrace_events.event if e.HasField("sched_switch")),
+        key=lambda one: one[0],
+    )  # fmt: skip
+    ran, sleeps, since, asleep = Counter(), Counter(), {}, set()
+    for ns, cpu, switch in switches:
+        ran[switch.prev_pid] += ns - since.get(cpu, switches[0][0])
+        since[cpu] = ns
+        sleeps[switch.next_pid] += switch.next_pid in asleep
+        asleep.discard(switch.next_pid)
+        if switch.prev_state not in (0, 0x100):
+            asleep.add(switch.prev_pid)
+    wakings = [e for p in trace.packet for e in p.ftrace_events.event if e.HasField("sched_waking")]
+    woken = Counter(e.sched_waking.pid for e in wakings)
+    interrupts = Counter(e.sched_waking.pid for e in wakings if e.common_flags & HARDIRQ)
+    return ran, sleeps, woken, interrupts

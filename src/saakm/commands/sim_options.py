@@ -26,7 +26,8 @@ Workload = Annotated[
     str,
     typer.Option(
         "--workload",
-        help="NAME[:KEY=VALUE,...] of --list, or a file: a program's text, or rt-app's JSON.",
+        help="NAME[:KEY=VALUE,...] of --list, or a file: a program's text, rt-app's JSON, or a recording of "
+        "saakm trace, trace-cmd or perf sched record (RECORDING:only=NAME: threads of that name).",
     ),
 ]
 Seed = Annotated[

@@ -4,7 +4,7 @@
 import difflib
 from pathlib import Path
 
-from . import program_text, rtapp
+from . import program_text, recorded, rtapp
 from .builtin import ALL
 from .builtin.options import Builtin
 from .errors import Place, quoted, refusal
@@ -12,17 +12,19 @@ from .program import Program
 
 
 def load(name_or_file: str, cpus: int) -> Program:
-    """NAME, NAME:KEY=VALUE,... or a file: rt-app's JSON, or the text form if it ends otherwise."""
+    """NAME, NAME:KEY=VALUE,... or a file: a recording, rt-app's JSON, or else the text form."""
     name, _, written = name_or_file.partition(":")
     if name in ALL:
         return ALL[name].program(written, cpus)
+    if recorded.is_recording(name_or_file):
+        return recorded.load(name_or_file)
     path = Path(name_or_file)
     if name_or_file and path.exists() and not path.is_file():
         raise refusal(
             Place(name_or_file),
             "it is no workload",
             "it is a directory" if path.is_dir() else "it is no regular file",
-            "name a file, or one that is built in: saakm sim --list",
+            "name a file, a directory of saakm trace, or one that is built in: saakm sim --list",
         )
     if path.suffix == ".json":
         return rtapp.read(path, cpus)
@@ -41,7 +43,9 @@ def text_file(name_or_file: str) -> Path | None:
     """The file, if it is one in the text form, which the simulator may read as it is."""
     path = Path(name_or_file)
     is_built_in = name_or_file.partition(":")[0] in ALL
-    return path if not is_built_in and path.suffix != ".json" and path.is_file() else None
+    if is_built_in or path.suffix == ".json" or recorded.is_recording(name_or_file):
+        return None
+    return path if path.is_file() else None
 
 
 def listing() -> tuple[Builtin, ...]:
