@@ -405,7 +405,10 @@ void model_exit_begin(void)
 	struct task_struct *p = current;
 
 	model_charge(MODEL_COST_EXIT);
+	/* exit_signals(): whoever is moved to another cgroup now is so before it exits. */
+	model_group_fork_begin();
 	p->flags |= PF_EXITING;
+	model_group_fork_end();
 	if (unlikely(model_tracing))
 		model_trace_exit(p);
 	model_group_exit(p);
