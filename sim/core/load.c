@@ -91,6 +91,13 @@ static enum load_next end_of_loop(struct model_thread *t)
 	return load_advance(t);
 }
 
+static enum load_next chance(struct model_thread *t)
+{
+	if (load_random_below(&t->random, 1000000) >= t->op->a)
+		t->op = &load_program->ops[t->op->ref];
+	return load_advance(t);
+}
+
 /* When a latency began: its time + 1, as 0 means that it has not. */
 static u64 *mark(struct model_thread *t)
 {
@@ -122,25 +129,6 @@ static enum load_next yield_cpu(struct model_thread *t)
 	t->flags |= LOAD_YIELDS;
 	model_yield();
 	return LOAD_LEAVE;
-}
-
-static enum load_next set(struct model_thread *t)
-{
-	const struct program_op *op = t->op;
-
-	load_advance(t);
-	switch (op->code) {
-	case OP_SET_NICE:
-		load_set_nice(t, (int)op->a);
-		break;
-	case OP_SET_CPUS:
-		load_set_cpus(t, (struct program_cpus){ op->ref, op->other });
-		break;
-	default:
-		load_set_policy(t, (struct program_policy){ op->b, op->a, op->ref },
-				task_nice(t->task), t->task->sched_reset_on_fork);
-	}
-	return LOAD_ON;
 }
 
 static enum load_next exec(struct model_thread *t)
@@ -181,9 +169,17 @@ static const load_fn functions[] = {
 	[OP_UP] = load_up, [OP_DOWN] = load_down, [OP_WRITE] = load_write, [OP_READ] = load_read,
 	[OP_SUSPEND] = load_suspend, [OP_RESUME] = load_resume, [OP_YIELD] = yield_cpu,
 	[OP_FORK] = load_fork_op, [OP_JOIN] = load_join, [OP_EXIT] = load_end, [OP_EXEC] = exec,
-	[OP_SET_NICE] = set, [OP_SET_CPUS] = set, [OP_SET_POLICY] = set,
+	[OP_SET_NICE] = load_change, [OP_SET_CPUS] = load_change, [OP_SET_POLICY] = load_change,
 	[OP_MARK_BEGIN] = mark_begin, [OP_MARK_END] = mark_end, [OP_ITERATION] = iteration,
 	[OP_PICK] = pick, [OP_LOOP] = begin_loop, [OP_AGAIN] = end_of_loop, [OP_END] = load_end,
+	[OP_CHANCE] = chance, [OP_JOINS] = load_advance,
+	[OP_PI_LOCK] = load_pi_lock, [OP_PI_UNLOCK] = load_pi_unlock,
+	[OP_OTHERS] = load_others, [OP_KILL] = load_change, [OP_GETATTR] = load_change,
+	[OP_SET_CGROUP] = load_change, [OP_CGROUP_WEIGHT] = load_cgroup,
+	[OP_CGROUP_POLICY] = load_cgroup, [OP_CPU_OFFLINE] = load_hotplug,
+	[OP_CPU_ONLINE] = load_hotplug, [OP_STEAL] = load_steal, [OP_EJECT] = load_module,
+	[OP_RELOAD] = load_module, [OP_MIGRATE_DISABLE] = load_migration,
+	[OP_MIGRATE_ENABLE] = load_migration,
 	[LOAD_OP_UNTIL] = until, [LOAD_OP_LAUNCH] = load_launch,
 };
 
@@ -224,7 +220,7 @@ void model_load_next(struct task_struct *p)
 {
 	struct model_thread *t = p->model;
 
-	if (unlikely(load_killing)) {
+	if (unlikely(load_dies(t))) {
 		load_end(t);
 		return;
 	}
@@ -240,7 +236,7 @@ void model_load_next(struct task_struct *p)
 		count_at_once(t);
 		if (functions[t->op->code](t) == LOAD_LEAVE)
 			return;
-	} while (!test_tsk_need_resched(p) && !model_rq()->charged_ns && !load_killing);
+	} while (!test_tsk_need_resched(p) && !model_rq()->charged_ns && !load_dies(t));
 }
 
 /* ---- the beginning: the launcher ---- */
@@ -307,6 +303,8 @@ void load_begin(void)
 	load_begin_ns = sim_now;
 	init_groups();
 	load_objects_init();
+	load_pi_init();
+	load_machine_init();
 	launcher = load_fork(&load_groups[load_program->nr_groups], NULL, 0);
 	if (!launcher)
 		sim_bad_input(NULL, 0, "the launcher cannot be forked");

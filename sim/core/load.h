@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Workloads as they run: their threads, groups and objects. load.c is the interpreter,
- * load_objects.c has what threads wait for, load_threads.c forks and parameters, account.c what
- * is counted. engine/program.h is what they are made from.
+ * load_objects.c has what threads wait for, load_pi.c mutexes with priority inheritance,
+ * load_threads.c forks and parameters, load_others.c what is done to other threads, load_machine.c
+ * what is done to the machine, account.c what is counted. engine/program.h is what they are made
+ * from.
  */
 #ifndef _SIM_CORE_LOAD_H
 #define _SIM_CORE_LOAD_H
@@ -41,6 +43,9 @@ enum load_op_code {
  * @left:	what is left of N
  * @pick:	what its last `pick` yielded
  * @number:	in its group
+ * @whose:	of which group the others are that the next operation is about
+ * @which:	their number; LOAD_ALL: all
+ * @pi:		what it has of mutexes with priority inheritance; NULL: has never had any
  * @parent:	whom it tells that it has ended, or NULL
  * @alive:	children that have not ended
  * @ended:	children that have, and that it did not wait for
@@ -70,6 +75,8 @@ struct model_thread {
 	u32				left;
 	u32				pick;
 	u32				number;
+	u32				whose, which;
+	struct load_pi			*pi;
 	struct model_thread		*parent;
 	u32				alive, ended, wanted;
 	u32				forks;
@@ -93,6 +100,10 @@ enum load_phase {
 #define LOAD_SETS	BIT(3)	/* has yet to set what its group says */
 #define LOAD_LAUNCHED	BIT(4)	/* is one of the INSTANCES */
 #define LOAD_FORKS	BIT(5)	/* has paid for its next child */
+#define LOAD_DIES	BIT(6)	/* has been killed */
+#define LOAD_PINNED	BIT(7)	/* has migration disabled */
+
+#define LOAD_ALL	(~0U)
 
 /**
  * struct load_group - a group as it runs
@@ -102,7 +113,7 @@ enum load_phase {
  * @waits:	from runnable to running
  * @marks:	latencies, as program.group_marks
  * @suspended:	threads, the first one first
- * @by_number:	threads, if somebody resumes single ones
+ * @by_number:	threads, if somebody looks for single ones
  * @room:	how many fit in there
  */
 struct load_group {
@@ -133,6 +144,12 @@ __printf(2, 3) void __noreturn load_fault(const struct model_thread *t, const ch
 void load_kill_all(void);
 extern u32 load_alive;
 extern bool load_killing;
+
+/* signal_pending(): it ends as soon as it can. */
+static inline bool load_dies(const struct model_thread *t)
+{
+	return load_killing || t->flags & LOAD_DIES;
+}
 
 /* What the interpreter is to do after an operation. */
 enum load_next {
@@ -165,8 +182,39 @@ enum load_next load_read(struct model_thread *t);
 enum load_next load_suspend(struct model_thread *t);
 enum load_next load_resume(struct model_thread *t);
 enum load_next load_timer(struct model_thread *t, u64 ns);
+/* The number of the object that @ref names; the sum of an index's terms. */
+u32 load_resolve(const struct model_thread *t, u32 ref, bool indexed);
+u64 load_sum(const struct model_thread *t, u32 index);
 /* @t has LOAD_WAITS, and no timer: an object's name, or who. */
 const char *load_waits_for(const struct model_thread *t);
+
+/* ---- load_pi.c: lock, unlock, wait ---- */
+
+void load_pi_init(void);
+enum load_next load_pi_lock(struct model_thread *t);
+enum load_next load_pi_unlock(struct model_thread *t);
+/* The two halves of wait; the first one wakes somebody. */
+void load_pi_let_go(struct model_thread *t, u32 number);
+enum load_next load_pi_take(struct model_thread *t, u32 number);
+/* It ends: waits no more, and what it holds goes to others. */
+void load_pi_end(struct model_thread *t);
+
+/* ---- load_others.c ---- */
+
+enum load_next load_others(struct model_thread *t);
+/* Of the others, or of itself: set_nice, set_cpus, set_policy, set_cgroup, getattr_of, kill */
+enum load_next load_change(struct model_thread *t);
+void load_kill(struct task_struct *p);
+
+/* ---- load_machine.c ---- */
+
+void load_machine_init(void);
+void load_set_cgroup(struct model_thread *t, struct task_struct *p, u32 number);
+enum load_next load_cgroup(struct model_thread *t);
+enum load_next load_hotplug(struct model_thread *t);
+enum load_next load_steal(struct model_thread *t);
+enum load_next load_module(struct model_thread *t);
+enum load_next load_migration(struct model_thread *t);
 
 /* ---- load_sleep.c: sleeping ---- */
 
@@ -192,9 +240,11 @@ enum load_next load_join(struct model_thread *t);
 enum load_next load_end(struct model_thread *t);
 /* The thread begins: it sets what its group says and it does not have. May sleep. */
 void load_set_first(struct model_thread *t);
-void load_set_nice(struct model_thread *t, int nice);
-void load_set_cpus(struct model_thread *t, struct program_cpus cpus);
-void load_set_policy(struct model_thread *t, struct program_policy policy, int nice, bool reset);
+/* @t does it to @p, which may be itself. */
+void load_set_nice(struct model_thread *t, struct task_struct *p, int nice);
+void load_set_cpus(struct model_thread *t, struct task_struct *p, struct program_cpus cpus);
+void load_set_policy(struct model_thread *t, struct task_struct *p, struct program_policy policy,
+		     int nice, bool reset);
 
 /* ---- load_random.c: program_text.py defines all of it ---- */
 
@@ -230,8 +280,10 @@ void account_read_costs(void);
 
 /* Once modules are loaded: bad input if the program names a policy that is not there. */
 void load_policies_init(void);
-/* 0: none of SaaKM's */
-u32 load_policy_id(struct program_policy policy);
+/* Some have come or gone. */
+void load_policies_changed(void);
+/* 0: none of SaaKM's. `any` draws one. */
+u32 load_policy_id(struct model_thread *t, struct program_policy policy);
 /* As results call it; @buf has room for PROGRAM_NAME_SIZE. */
 const char *load_policy_name(struct program_policy policy, char *buf);
 

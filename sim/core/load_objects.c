@@ -69,6 +69,8 @@ static void init_array(const struct program_array *array, u32 i)
 	case PROGRAM_TIMER:
 		timers[i].due_ns = SIM_NEVER;
 		break;
+	default:		/* load_pi.c, load_machine.c */
+		break;
 	}
 }
 
@@ -93,8 +95,9 @@ void load_objects_init(void)
 
 /* ---- which one ---- */
 
-static u64 sum_of_terms(const struct model_thread *t, const struct program_index *index)
+u64 load_sum(const struct model_thread *t, u32 number)
 {
+	const struct program_index *index = &load_program->indexes[number];
 	const u64 bases[] = {
 		[PROGRAM_SELF] = t->number,
 		[PROGRAM_LOOP] = t->depth ? t->words[t->depth - 1] : 0,
@@ -108,19 +111,19 @@ static u64 sum_of_terms(const struct model_thread *t, const struct program_index
 	return sum;
 }
 
-static u32 resolve(const struct model_thread *t, u32 ref, bool indexed)
+u32 load_resolve(const struct model_thread *t, u32 ref, bool indexed)
 {
 	const struct program_index *index;
 
 	if (likely(!indexed))
 		return ref;
 	index = &load_program->indexes[ref];
-	return index->first + (u32)(sum_of_terms(t, index) % index->count);
+	return index->first + (u32)(load_sum(t, ref) % index->count);
 }
 
 static u32 this_ref(const struct model_thread *t)
 {
-	return resolve(t, t->op->ref, t->op->indexed & PROGRAM_REF_INDEXED);
+	return load_resolve(t, t->op->ref, t->op->indexed & PROGRAM_REF_INDEXED);
 }
 
 static bool wake_first(struct list_head *waiters, int flags)
@@ -167,20 +170,30 @@ enum load_next load_unlock(struct model_thread *t)
 
 /* ---- condition variables ---- */
 
+static u32 mutex_of_wait(const struct model_thread *t)
+{
+	return load_resolve(t, t->op->other, t->op->indexed & PROGRAM_OTHER_INDEXED);
+}
+
+/* As pthread_cond_wait(): whoever has the mutex after us wakes us when he signals. */
 enum load_next load_wait(struct model_thread *t)
 {
-	struct mutex_object *mutex = &mutexes[resolve(t, t->op->other,
-						      t->op->indexed & PROGRAM_OTHER_INDEXED)];
+	u32 number = mutex_of_wait(t);
+	bool pi = t->op->how == PROGRAM_PI;
+	struct mutex_object *mutex = pi ? NULL : &mutexes[number];
 
 	if (t->phase != LOAD_BEGINS)
-		return take(t, mutex);
-	if (mutex->owner != t)
+		return pi ? load_pi_take(t, number) : take(t, mutex);
+	if (!pi && mutex->owner != t)
 		load_fault(t, "waits with a mutex that it does not hold");
-	/* As pthread_cond_wait(): whoever has the mutex after us wakes us when he signals. */
 	t->phase = LOAD_LOCKS;
 	load_prepare(t, &conds[this_ref(t)].waiters);
-	mutex->owner = NULL;
-	wake_first(&mutex->waiters, 0);
+	if (pi) {
+		load_pi_let_go(t, number);
+	} else {
+		mutex->owner = NULL;
+		wake_first(&mutex->waiters, 0);
+	}
 	return load_block(t);
 }
 
@@ -349,7 +362,7 @@ enum load_next load_resume(struct model_thread *t)
 			;
 		return LOAD_ON;
 	}
-	number = sum_of_terms(t, &load_program->indexes[op->other]);
+	number = load_sum(t, op->other);
 	if (number < group->next_number && group->by_number[number] &&
 	    is_suspended(group->by_number[number]))
 		load_wake(group->by_number[number], 0);
@@ -394,12 +407,13 @@ const char *load_waits_for(const struct model_thread *t)
 	switch (t->op->code) {
 	case OP_WAIT:
 		if (t->phase == LOAD_LOCKS)
-			return name_of(PROGRAM_MUTEX,
-				       resolve(t, t->op->other,
-					       t->op->indexed & PROGRAM_OTHER_INDEXED));
+			return name_of(t->op->how == PROGRAM_PI ? PROGRAM_PIMUTEX : PROGRAM_MUTEX,
+				       mutex_of_wait(t));
 		return name_of(PROGRAM_COND, this_ref(t));
 	case OP_LOCK:
 		return name_of(PROGRAM_MUTEX, this_ref(t));
+	case OP_PI_LOCK:
+		return name_of(PROGRAM_PIMUTEX, this_ref(t));
 	case OP_BARRIER:
 		return name_of(PROGRAM_BARRIER, this_ref(t));
 	case OP_DOWN:

@@ -17,7 +17,7 @@ void load_prepare(struct model_thread *t, struct list_head *waiters)
 /* signal_pending_state(): who is killed sleeps no more. load_end() takes it off any queue. */
 enum load_next load_block(struct model_thread *t)
 {
-	if (unlikely(load_killing))
+	if (unlikely(load_dies(t)))
 		__set_current_state(TASK_RUNNING);
 	else
 		model_block(0);

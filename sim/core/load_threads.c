@@ -28,7 +28,7 @@ static struct model_thread *new_thread(struct load_group *group, struct model_th
 	return t;
 }
 
-/* For `resume GROUP[INDEX]`. */
+/* For GROUP[INDEX] of operations that are about other threads. */
 static void note_number(struct load_group *group, struct model_thread *t)
 {
 	if (!group->program->indexed)
@@ -146,15 +146,15 @@ enum load_next load_launch(struct model_thread *t)
 
 /* ---- they change ---- */
 
-void load_set_nice(struct model_thread *t, int nice)
+void load_set_nice(struct model_thread *t, struct task_struct *p, int nice)
 {
-	int error = model_setnice(t->task, nice);
+	int error = model_setnice(p, nice);
 
 	if (error)
 		account_refused(t->group, "set_nice", error);
 }
 
-void load_set_cpus(struct model_thread *t, struct program_cpus cpus)
+void load_set_cpus(struct model_thread *t, struct task_struct *p, struct program_cpus cpus)
 {
 	struct cpumask *mask;
 	u32 i, cpu;
@@ -169,8 +169,8 @@ void load_set_cpus(struct model_thread *t, struct program_cpus cpus)
 		for (cpu = range->first; cpu <= range->last && cpu < nr_cpu_ids; cpu++)
 			__cpumask_set_cpu(cpu, mask);
 	}
-	if (!cpumask_empty(mask) && !cpumask_equal(mask, &t->task->cpus_mask)) {
-		error = model_setaffinity(t->task, mask);
+	if (!cpumask_empty(mask) && !cpumask_equal(mask, &p->cpus_mask)) {
+		error = model_setaffinity(p, mask);
 		if (error)
 			account_refused(t->group, "set_cpus", error);
 	}
@@ -183,28 +183,32 @@ static u32 policy_number(struct program_policy policy)
 		[PROGRAM_MAIN] = SCHED_SAAKM, [PROGRAM_SAAKM] = SCHED_SAAKM,
 		[PROGRAM_FAIR] = SCHED_NORMAL, [PROGRAM_BATCH] = SCHED_BATCH,
 		[PROGRAM_IDLE] = SCHED_IDLE, [PROGRAM_FIFO] = SCHED_FIFO, [PROGRAM_RR] = SCHED_RR,
+		[PROGRAM_ANY] = SCHED_SAAKM,
 	};
 
 	return numbers[policy.kind];
 }
 
-void load_set_policy(struct model_thread *t, struct program_policy policy, int nice, bool reset)
+void load_set_policy(struct model_thread *t, struct task_struct *p, struct program_policy policy,
+		     int nice, bool reset)
 {
+	u32 id = load_policy_id(t, policy);
 	struct sched_attr attr = {
 		.size			= sizeof(attr),
-		.sched_policy		= policy_number(policy),
+		.sched_policy		= policy.kind == PROGRAM_ANY && !id ? SCHED_NORMAL :
+					  policy_number(policy),
 		.sched_flags		= reset ? SCHED_FLAG_RESET_ON_FORK : 0,
 		.sched_nice		= nice,
 		.sched_priority		= policy.priority,
-		.sched_saakm_policy	= load_policy_id(policy),
+		.sched_saakm_policy	= id,
 	};
-	int error = model_setattr(t->task, &attr);
+	int error = model_setattr(p, &attr);
 
 	if (error)
 		account_refused(t->group, "sched_setattr", error);
 	/* Those of which sched_setattr() takes no nice value. */
-	else if (!fair_policy(attr.sched_policy) && task_nice(t->task) != nice)
-		load_set_nice(t, nice);
+	else if (!fair_policy(attr.sched_policy) && task_nice(p) != nice)
+		load_set_nice(t, p, nice);
 }
 
 /* The flag alone changes: as a thread would do it that asks first what it has. */
@@ -226,9 +230,10 @@ static void set_reset(struct model_thread *t)
 		account_refused(t->group, "sched_setattr", error);
 }
 
-static bool has_policy(const struct task_struct *p, struct program_policy policy)
+static bool has_policy(struct model_thread *t, struct program_policy policy)
 {
-	u32 id = load_policy_id(policy);
+	const struct task_struct *p = t->task;
+	u32 id = load_policy_id(t, policy);
 
 	if (p->policy != policy_number(policy) || p->rt_priority != policy.priority)
 		return false;
@@ -247,10 +252,10 @@ void load_set_first(struct model_thread *t)
 			set_reset(t);
 		return;
 	}
-	load_set_cpus(t, program->cpus);
-	if (!has_policy(p, program->policy) || task_nice(p) != program->nice ||
+	load_set_cpus(t, p, program->cpus);
+	if (!has_policy(t, program->policy) || task_nice(p) != program->nice ||
 	    p->sched_reset_on_fork != reset)
-		load_set_policy(t, program->policy, program->nice, reset);
+		load_set_policy(t, p, program->policy, program->nice, reset);
 }
 
 /* ---- they end ---- */
@@ -272,8 +277,10 @@ enum load_next load_join(struct model_thread *t)
 
 static void put(struct model_thread *t)
 {
-	if (!--t->users)
-		sim_free(t);
+	if (--t->users)
+		return;
+	sim_free(t->pi);
+	sim_free(t);
 }
 
 /* As exit_notify(): the parent hears of it before the last switch. */
@@ -296,7 +303,12 @@ enum load_next load_end(struct model_thread *t)
 	list_del_init(&t->node);
 	sim_event_cancel(&t->timer);
 	t->flags &= ~LOAD_WAITS;
+	if (t->flags & LOAD_PINNED) {
+		t->flags &= ~LOAD_PINNED;
+		migrate_enable();
+	}
 	if (!(t->task->flags & PF_EXITING)) {
+		load_pi_end(t);
 		model_exit_begin();
 		return LOAD_ON;
 	}
@@ -328,12 +340,13 @@ void model_load_dead(struct task_struct *p)
 /* ---- all of them end ---- */
 
 /* As if by SIGKILL: who sleeps is woken, who computes stops, and each ends by itself. */
-static void kill_one(struct task_struct *p)
+void load_kill(struct task_struct *p)
 {
 	struct model_thread *t = p->model;
 	struct rq_flags rf;
 	struct rq *rq;
 
+	t->flags |= LOAD_DIES;
 	t->flags &= ~LOAD_SPINS;
 	if (t->flags & LOAD_WAITS) {
 		sim_event_cancel(&t->timer);
@@ -360,7 +373,7 @@ void load_kill_all(void)
 			tasks[count++] = get_task_struct(p);
 	for (i = 0; i < count; i++) {
 		if (tasks[i]->model)
-			kill_one(tasks[i]);
+			load_kill(tasks[i]);
 		put_task_struct(tasks[i]);
 	}
 	sim_free(tasks);

@@ -35,6 +35,8 @@ char *machine_describe(char *buf, size_t size);
 void machine_load(void);
 /* rmmod NAME: 0 or -errno. Likewise. */
 int machine_unload(const char *name);
+/* insmod of what has been unloaded: 0 or -errno. Likewise. */
+int machine_reload(const char *name);
 /* All that are loaded, the last one first: at the end of a run, when policies are unused. */
 void machine_unload_rest(void);
 

@@ -89,8 +89,11 @@ int model_setattr(struct task_struct *p, struct sched_attr *attr);
 int model_setnice(struct task_struct *p, int nice);
 int model_setaffinity(struct task_struct *p, const struct cpumask *mask);
 
-/* A thread that waits for a PI lock lends @owner its priority; NULL: takes that back. */
+/* @owner runs with the priority of @waiter, the most urgent one that waits for what it holds. */
 void model_boost(struct task_struct *owner, struct task_struct *waiter);
+
+/* From load_pi.c: @p has another priority, and may wait for somebody who shall know of that. */
+void rt_mutex_adjust_pi(struct task_struct *p);
 
 /* /sys/devices/system/cpu/cpuN/online: 0 or -errno. Process context, sleep. */
 int model_cpu_down(unsigned int cpu);

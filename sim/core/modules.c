@@ -379,6 +379,21 @@ int machine_unload(const char *name)
 	return -ENOENT;
 }
 
+int machine_reload(const char *name)
+{
+	const struct sim_module_hook **pointer;
+
+	might_sleep();
+	for_each_listed(sim_modules, pointer) {
+		struct module *module = (*pointer)->module;
+
+		if (strcmp(module->name, name))
+			continue;
+		return module->state == MODULE_STATE_UNFORMED ? load(module) : -EEXIST;
+	}
+	return -ENOENT;
+}
+
 void machine_unload_rest(void)
 {
 	struct module *module;

@@ -7,10 +7,8 @@
 #include "model.h"
 #include "load.h"
 
-#define MAX_POLICIES	64
-
-static struct sim_result_policy seen[MAX_POLICIES];
-static unsigned int nr_seen;
+static struct sim_result_policy *seen;
+static unsigned int nr_seen, room;
 
 static const struct saakm_policy *first_loaded(void)
 {
@@ -39,8 +37,21 @@ static struct sim_result_policy *find(u32 id)
 	for (i = 0; i < nr_seen; i++)
 		if (seen[i].id == id)
 			return &seen[i];
-	if (nr_seen == MAX_POLICIES)
-		return NULL;
+	return NULL;
+}
+
+static struct sim_result_policy *add(u32 id)
+{
+	struct sim_result_policy *bigger;
+
+	if (nr_seen == room) {
+		room = room ? 2 * room : 16;
+		bigger = sim_alloc(room * sizeof(*bigger));
+		if (nr_seen)
+			memcpy(bigger, seen, nr_seen * sizeof(*bigger));
+		sim_free(seen);
+		seen = bigger;
+	}
 	seen[nr_seen].id = id;
 	return &seen[nr_seen++];
 }
@@ -55,11 +66,9 @@ static char *copy(const char *text)
 /* What is there is noted when it may be the last time that it can be seen. */
 static void note(const struct saakm_policy *policy, bool threads)
 {
-	struct sim_result_policy *to = find(policy->own->id);
+	struct sim_result_policy *to = find(policy->own->id) ?: add(policy->own->id);
 	enum saakm_exit_kind kind = saakm_exit_kind(policy);
 
-	if (!to)
-		return;
 	if (!to->name)
 		to->name = copy(policy->own->name);
 	if (threads)
@@ -78,6 +87,43 @@ const char *policies_name(u32 id)
 	const struct sim_result_policy *policy = id ? find(id) : NULL;
 
 	return policy && policy->name ? policy->name : "none";
+}
+
+u32 policies_count(void)
+{
+	const struct saakm_policy *policy;
+	u32 count = 0;
+
+	guard(rcu)();
+	for_each_saakm_policy(policy)
+		count++;
+	return count;
+}
+
+u32 policies_nth(u32 n)
+{
+	const struct saakm_policy *policy;
+
+	guard(rcu)();
+	for_each_saakm_policy(policy) {
+		if (!n--)
+			return policy->own->id;
+	}
+	return 0;
+}
+
+bool policies_module(u32 id, char *name, size_t size)
+{
+	const struct saakm_policy *policy;
+
+	guard(rcu)();
+	for_each_saakm_policy(policy) {
+		if (policy->own->id != id || !policy->own->owner)
+			continue;
+		strscpy(name, module_name(policy->own->owner), size);
+		return true;
+	}
+	return false;
 }
 
 void policies_check(void)

@@ -10,6 +10,13 @@
 u32 policies_id(const char *name);
 const char *policies_name(u32 id);
 
+/* Those that are loaded, whether threads may still join them or not: how many, and the id of one. */
+u32 policies_count(void);
+u32 policies_nth(u32 n);
+
+/* What the module of that policy is called; false: it is gone, or has none. */
+bool policies_module(u32 id, char *name, size_t size);
+
 /* The run ends: keep what is to be seen of them, as they may be unloaded before it is printed. */
 void policies_close(void);
 void policies_result(struct sim_result *result);

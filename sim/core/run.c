@@ -154,7 +154,6 @@ void sim_core_boot(void)
 	machine_files_set();
 	trace_begin();
 	load_policies_init();
-	policies_check();
 	make_undertaker();
 	load_begin();
 	actor_begin();

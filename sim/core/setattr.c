@@ -190,6 +190,8 @@ static int try_setscheduler(struct task_struct *p, const struct sched_attr *attr
 	preempt_disable();
 	head = splice_balance_callbacks(rq);
 	task_rq_unlock(rq, p, &rf);
+	if (pi)
+		rt_mutex_adjust_pi(p);
 	balance_callbacks(rq, head);
 	preempt_enable();
 	return 0;

@@ -50,7 +50,28 @@ static const struct declaration {
 	{ "semaphore", PROGRAM_SEMAPHORE, "NAME COUNT INITIAL", 4, "INITIAL", 0, 1000000000 },
 	{ "pipe", PROGRAM_PIPE, "NAME COUNT CAPACITY", 4, "CAPACITY", 1, READER_MILLION },
 	{ "timer", PROGRAM_TIMER, "NAME COUNT", 3 },
+	{ "pimutex", PROGRAM_PIMUTEX, "NAME COUNT", 3 },
+	{ "cgroup", PROGRAM_CGROUP, "NAME COUNT WEIGHT PARENT", 5, "WEIGHT", 1, 10000 },
 };
+
+/* `root`, or what has been declared. */
+static void parse_parent(struct reader *r, const char *word, struct program_array *array)
+{
+	const struct program_array *above;
+	int number;
+
+	if (!strcmp(array->name, READER_ROOT))
+		reader_refuse(r, "'%s' is the cgroup that is there", READER_ROOT);
+	array->parents = 1;
+	if (!strcmp(word, READER_ROOT))
+		return;
+	number = reader_find(r, SPACE_OBJECT, word);
+	above = number < 0 ? NULL : &r->program->arrays[number];
+	if (!above || above->kind != PROGRAM_CGROUP)
+		reader_refuse(r, "there is no cgroup %s above", reader_quoted(word));
+	array->parent = above->first;
+	array->parents = above->count;
+}
 
 static void declare_array(struct reader *r, const struct declaration *kind)
 {
@@ -75,6 +96,8 @@ static void declare_array(struct reader *r, const struct declaration *kind)
 	if (r->messages > READER_MAX_MESSAGES)
 		reader_refuse(r, "all pipes together hold more than %d messages",
 			      READER_MAX_MESSAGES);
+	if (kind->kind == PROGRAM_CGROUP)
+		parse_parent(r, r->words[4], array);
 	program->nr_objects[kind->kind] += array->count;
 	reader_declare(r, SPACE_OBJECT, program->nr_arrays - 1);
 }
@@ -128,7 +151,7 @@ static void declare_group(struct reader *r)
 	group->instances = (unsigned int)reader_number(r, "INSTANCES", r->words[2], 0,
 						       READER_MAX_INSTANCES);
 	group->start = reader_number(r, "START", r->words[3], 0, READER_MAX_TIME);
-	group->policy = reader_policy(r, r->words[4]);
+	group->policy = reader_policy(r, r->words[4], POLICIES_OF_THREADS);
 	group->nice = reader_nice(r, r->words[5]);
 	group->cpus = reader_cpus(r, r->words[6]);
 	parse_flags(r, r->words[7], group);
@@ -252,6 +275,7 @@ const struct program *program_read(const char *file, const char *text, unsigned 
 
 	r->program = program;
 	program->file = file;
+	program->nr_objects[PROGRAM_CGROUP] = 1;
 	for (; text < end; text = next + 1) {
 		next = memchr(text, '\n', (size_t)(end - text));
 		if (!next)

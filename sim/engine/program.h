@@ -23,6 +23,8 @@ enum program_kind {
 	PROGRAM_SEMAPHORE,
 	PROGRAM_PIPE,
 	PROGRAM_TIMER,
+	PROGRAM_PIMUTEX,
+	PROGRAM_CGROUP,		/* number 0 is the root */
 	PROGRAM_NR_KINDS
 };
 
@@ -33,7 +35,9 @@ enum program_kind {
  * @line:	of the declaration
  * @first:	number of its first object among all of that kind
  * @count:	how many
- * @size:	parties, initial value or capacity
+ * @size:	parties, initial value, capacity or weight
+ * @parent:	of cgroups: number of the first one above, of which there are @parents
+ * @parents:	its children take turns
  */
 struct program_array {
 	char		name[PROGRAM_NAME_SIZE];
@@ -42,6 +46,7 @@ struct program_array {
 	unsigned int	first;
 	unsigned int	count;
 	unsigned int	size;
+	unsigned int	parent, parents;
 };
 
 enum program_base {
@@ -82,6 +87,9 @@ enum program_policy_kind {
 	PROGRAM_IDLE,
 	PROGRAM_FIFO,
 	PROGRAM_RR,
+	/* Of operations alone: one of SaaKM's that is drawn; and that a cgroup has none. */
+	PROGRAM_ANY,
+	PROGRAM_NONE,
 };
 
 /* A policy, as the words say it; @name: number of a policy's name in program.policies. */
@@ -111,6 +119,12 @@ enum program_op_code {
 	OP_SET_NICE, OP_SET_CPUS, OP_SET_POLICY,
 	OP_MARK_BEGIN, OP_MARK_END, OP_ITERATION,
 	OP_PICK, OP_LOOP, OP_AGAIN, OP_END,	/* OP_AGAIN: the `end` of a loop */
+	OP_CHANCE, OP_JOINS,			/* OP_JOINS: the `end` of a chance */
+	OP_PI_LOCK, OP_PI_UNLOCK,		/* lock, unlock: a pimutex */
+	OP_OTHERS,				/* in front of what is about other threads */
+	OP_KILL, OP_GETATTR, OP_SET_CGROUP, OP_CGROUP_WEIGHT, OP_CGROUP_POLICY,
+	OP_CPU_OFFLINE, OP_CPU_ONLINE, OP_STEAL, OP_EJECT, OP_RELOAD,
+	OP_MIGRATE_DISABLE, OP_MIGRATE_ENABLE,
 	PROGRAM_NR_OPS
 };
 
@@ -120,6 +134,10 @@ enum program_how {
 	PROGRAM_SENT,
 	PROGRAM_RELATIVE = 0,	/* of timers */
 	PROGRAM_ABSOLUTE,
+	PROGRAM_PLAIN = 0,	/* of the mutex of a wait */
+	PROGRAM_PI,
+	PROGRAM_ITSELF = 0,	/* of what changes threads */
+	PROGRAM_OTHERS,
 };
 
 /* program_op.indexed: `ref`, or `other`, is the number of a struct program_index. */
@@ -134,9 +152,9 @@ enum program_how {
  * @indexed:	PROGRAM_*_INDEXED
  * @line:	where it stands
  * @ref:	number of an object, a group, the group's mark, a policy's name, or
- *		the first of CPUs; OP_LOOP, OP_AGAIN: the other one's place in program.ops
+ *		the first of CPUs; OP_LOOP, OP_AGAIN, ...: the other one's place in program.ops
  * @other:	the second object; PPM; count of CPUs; OP_RESUME: unused without an index
- * @a:		the number, nice value (as an int), or priority
+ * @a:		the number, nice value (as an int), or priority; OP_CGROUP_POLICY: a policy's name
  * @b:		of times; enum program_policy_kind
  */
 struct program_op {
@@ -168,7 +186,7 @@ struct program_mark {
  * @cpus:	likewise
  * @inherit:	children keep what their parent has
  * @reset:	SCHED_RESET_ON_FORK
- * @indexed:	`resume` looks for single threads of it
+ * @indexed:	somebody looks for single threads of it
  * @ops:	place of its first operation in program.ops; OP_END is the last
  * @nr_ops:	with OP_END; 0: none read yet
  * @depth:	how deep its loops are nested at most

@@ -4,11 +4,13 @@
 
 #include "program_reader.h"
 
-/* What the letters of program_syntax.operands stand for. */
+/* What the letters of program_syntax.operands stand for. OTHERS comes first. */
 enum operand {
 	TIME = 'T', MUTEX = 'm', COND = 'c', BARRIER = 'b', CHANNEL = 's', TIMER = 't',
 	MARK = 'k', GROUP = 'g', THREADS = 'G', COUNT = 'n', FORKS = 'f', CHILDREN = 'j',
 	ROUNDS = 'l', NICE = 'i', CPUS = 'u', POLICY = 'p', MODE = 'M', STAMP = 'S', WHEN = 'W',
+	OTHERS = 'O', CGROUP = 'r', WEIGHT = 'w', CGROUP_POLICY = 'q', LOADED = 'P', CPU = 'C',
+	PPM = 'x',
 };
 
 static const struct syntax {
@@ -45,14 +47,48 @@ static const struct syntax {
 	{ "pick", OP_PICK, "n", "N" },
 	{ "loop", OP_LOOP, "l", "N" },
 	{ "end", OP_END, "", "" },
+	{ "chance", OP_CHANCE, "x", "PPM" },
+	{ "set_nice_of", OP_SET_NICE, "Oi", "GROUP NICE" },
+	{ "set_cpus_of", OP_SET_CPUS, "Ou", "GROUP CPUS" },
+	{ "set_policy_of", OP_SET_POLICY, "Op", "GROUP POLICY" },
+	{ "getattr_of", OP_GETATTR, "O", "GROUP" },
+	{ "kill", OP_KILL, "O", "GROUP" },
+	{ "set_cgroup", OP_SET_CGROUP, "r", "CGROUP" },
+	{ "set_cgroup_of", OP_SET_CGROUP, "Or", "GROUP CGROUP" },
+	{ "cgroup_weight", OP_CGROUP_WEIGHT, "rw", "CGROUP WEIGHT" },
+	{ "cgroup_policy", OP_CGROUP_POLICY, "rq", "CGROUP POLICY" },
+	{ "cpu_offline", OP_CPU_OFFLINE, "C", "CPU" },
+	{ "cpu_online", OP_CPU_ONLINE, "C", "CPU" },
+	{ "steal", OP_STEAL, "CT", "CPU TIME" },
+	{ "eject", OP_EJECT, "P", "POLICY" },
+	{ "reload", OP_RELOAD, "P", "POLICY" },
+	{ "migrate_disable", OP_MIGRATE_DISABLE, "", "" },
+	{ "migrate_enable", OP_MIGRATE_ENABLE, "", "" },
 };
 
 static const char * const kind_names[PROGRAM_NR_KINDS] = {
 	[PROGRAM_MUTEX] = "mutex", [PROGRAM_COND] = "cond", [PROGRAM_BARRIER] = "barrier",
 	[PROGRAM_SEMAPHORE] = "semaphore", [PROGRAM_PIPE] = "pipe", [PROGRAM_TIMER] = "timer",
+	[PROGRAM_PIMUTEX] = "pimutex", [PROGRAM_CGROUP] = "cgroup",
 };
 
-/* An object of @kind; PROGRAM_SEMAPHORE: or a pipe, which makes another operation of @op. */
+/* A semaphore may be a pipe, and a mutex one with priority inheritance: another operation. */
+static bool other_kind(enum program_kind kind, unsigned int there, struct program_op *op)
+{
+	if (kind == PROGRAM_SEMAPHORE && there == PROGRAM_PIPE) {
+		op->code = op->code == OP_UP ? OP_WRITE : OP_READ;
+		return true;
+	}
+	if (kind != PROGRAM_MUTEX || there != PROGRAM_PIMUTEX)
+		return false;
+	if (op->code == OP_WAIT)
+		op->how = PROGRAM_PI;
+	else
+		op->code = op->code == OP_LOCK ? OP_PI_LOCK : OP_PI_UNLOCK;
+	return true;
+}
+
+/* An object of @kind, or of the other one that may stand there. */
 static unsigned int parse_ref(struct reader *r, char *word, enum program_kind kind,
 			      struct program_op *op, bool *indexed)
 {
@@ -63,9 +99,7 @@ static unsigned int parse_ref(struct reader *r, char *word, enum program_kind ki
 	if (number < 0)
 		reader_refuse(r, "%s is not declared", reader_quoted(word));
 	array = &r->program->arrays[number];
-	if (kind == PROGRAM_SEMAPHORE && array->kind == PROGRAM_PIPE)
-		op->code = op->code == OP_UP ? OP_WRITE : OP_READ;
-	else if (array->kind != kind)
+	if (array->kind != kind && !other_kind(kind, array->kind, op))
 		reader_refuse(r, "%s is a %s, not a %s", reader_quoted(word),
 			      kind_names[array->kind],
 			      kind == PROGRAM_SEMAPHORE ? "semaphore or pipe" : kind_names[kind]);
@@ -105,11 +139,29 @@ static void threads_operand(struct reader *r, char *word, struct program_op *op)
 	bool indexed;
 
 	op->ref = find_group(r, word);
+	r->program->groups[op->ref].indexed |= terms || op->code == OP_OTHERS;
 	if (!terms)
 		return;
 	op->other = reader_index(r, terms, 0, 0, &indexed);
 	op->indexed = PROGRAM_OTHER_INDEXED;
-	r->program->groups[op->ref].indexed = true;
+}
+
+/* All cgroups are those declared, and the root. */
+static void cgroup_operand(struct reader *r, char *word, struct program_op *op)
+{
+	if (!strcmp(word, READER_ROOT))
+		op->ref = 0;
+	else
+		ref_operand(r, word, PROGRAM_CGROUP, op);
+}
+
+/* A sum, as of an index, but of nothing: the interpreter knows how many CPUs there are. */
+static void cpu_operand(struct reader *r, char *word, struct program_op *op)
+{
+	bool indexed;
+
+	op->ref = reader_index(r, word, 0, 0, &indexed);
+	op->indexed |= PROGRAM_REF_INDEXED;
 }
 
 static void mark_operand(struct reader *r, char *word, struct program_op *op)
@@ -162,17 +214,28 @@ static void number_operand(struct reader *r, const char *word, enum operand kind
 		op->a = reader_number(r, "the number of rounds", word, 1, 1000000000000ULL);
 	else if (kind == COUNT)
 		op->a = reader_number(r, "N", word, 1, READER_MILLION);
+	else if (kind == PPM)
+		op->a = reader_number(r, "PPM", word, 0, READER_MILLION);
+	else if (kind == WEIGHT)
+		op->a = reader_number(r, "WEIGHT", word, 1, 10000);
 	else
 		op->a = reader_number(r, "N", word, 1, 100000);
 }
 
-static void policy_operand(struct reader *r, char *word, struct program_op *op)
+static void policy_operand(struct reader *r, char *word, enum operand kind,
+			   struct program_op *op)
 {
-	struct program_policy policy = reader_policy(r, word);
+	struct program_policy policy;
 
+	policy = reader_policy(r, word, kind == POLICY ? POLICIES_TO_SET :
+			       kind == LOADED ? POLICIES_LOADED : POLICIES_OF_CGROUPS);
+	op->b = policy.kind;
+	if (kind == CGROUP_POLICY) {
+		op->a = policy.name;
+		return;
+	}
 	op->ref = policy.name;
 	op->a = policy.priority;
-	op->b = policy.kind;
 }
 
 static void cpus_operand(struct reader *r, char *word, struct program_op *op)
@@ -204,6 +267,7 @@ static void parse_operand(struct reader *r, char *word, enum operand kind, struc
 		op->ref = find_group(r, word);
 		return;
 	case THREADS:
+	case OTHERS:
 		return threads_operand(r, word, op);
 	case NICE:
 		op->a = (sim_u64)reader_nice(r, word);
@@ -211,7 +275,13 @@ static void parse_operand(struct reader *r, char *word, enum operand kind, struc
 	case CPUS:
 		return cpus_operand(r, word, op);
 	case POLICY:
-		return policy_operand(r, word, op);
+	case LOADED:
+	case CGROUP_POLICY:
+		return policy_operand(r, word, kind, op);
+	case CGROUP:
+		return cgroup_operand(r, word, op);
+	case CPU:
+		return cpu_operand(r, word, op);
 	case MODE:
 	case STAMP:
 	case WHEN:
@@ -220,6 +290,8 @@ static void parse_operand(struct reader *r, char *word, enum operand kind, struc
 	case FORKS:
 	case CHILDREN:
 	case ROUNDS:
+	case PPM:
+	case WEIGHT:
 		return number_operand(r, word, kind, op);
 	}
 }
@@ -244,7 +316,7 @@ static void end(struct reader *r, struct program_op *op)
 		return;
 	}
 	begin = r->loops[--r->nr_loops];
-	op->code = OP_AGAIN;
+	op->code = r->program->ops[begin].code == OP_LOOP ? OP_AGAIN : OP_JOINS;
 	op->ref = begin;
 	op->a = r->program->ops[begin].a;
 	r->program->ops[begin].ref = r->program->nr_ops - 1;
@@ -263,22 +335,33 @@ static const struct syntax *find_syntax(const struct reader *r)
 	reader_refuse(r, "%s is no operation", reader_quoted(r->words[0]));
 }
 
+static struct program_op *add_op(struct reader *r, enum program_op_code code)
+{
+	struct program_op *op;
+
+	if (r->program->nr_ops == READER_MAX_OPS)
+		reader_refuse(r, "more than %d operations", READER_MAX_OPS);
+	op = READER_ADD(r, ops);
+	*op = (struct program_op){ .code = (unsigned char)code, .line = r->line };
+	return op;
+}
+
 void reader_op(struct reader *r)
 {
 	const struct syntax *syntax = find_syntax(r);
-	size_t i, count = strlen(syntax->operands);
+	size_t i = 0, count = strlen(syntax->operands);
 	struct program_op *op;
 
 	if (r->nr_words - 1 != count)
 		reader_refuse(r, "'%s' takes %s%s", syntax->name, count ? "" : "no operand",
 			      count ? syntax->usage : "");
-	if (r->program->nr_ops == READER_MAX_OPS)
-		reader_refuse(r, "more than %d operations", READER_MAX_OPS);
-	op = READER_ADD(r, ops);
-	*op = (struct program_op){ .code = (unsigned char)syntax->code, .line = r->line };
-	for (i = 0; i < count; i++)
+	if (count && *syntax->operands == OTHERS)
+		threads_operand(r, r->words[++i], add_op(r, OP_OTHERS));
+	op = add_op(r, syntax->code);
+	op->how = i ? PROGRAM_OTHERS : PROGRAM_ITSELF;
+	for (; i < count; i++)
 		parse_operand(r, r->words[i + 1], (enum operand)syntax->operands[i], op);
-	if (op->code == OP_LOOP)
+	if (op->code == OP_LOOP || op->code == OP_CHANCE)
 		begin_loop(r);
 	else if (op->code == OP_END)
 		end(r, op);

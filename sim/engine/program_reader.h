@@ -20,6 +20,7 @@
 #define READER_MAX_TIME		1000000000000000ULL
 #define READER_MAX_CPU		4096
 #define READER_MILLION		1000000
+#define READER_ROOT		"root"
 
 /* What names name. Objects share a namespace, the others have one each. */
 enum reader_space {
@@ -105,12 +106,20 @@ int reader_find(struct reader *r, enum reader_space space, const char *name);
 /* @word as a name, copied to @to. */
 void reader_name(const struct reader *r, const char *word, char *to);
 
+/* Which policies a word may name. */
+enum reader_policies {
+	POLICIES_OF_THREADS,	/* main, saakm:NAME, fair, batch, idle, rt:N, rr:N */
+	POLICIES_TO_SET,	/* these, or any */
+	POLICIES_LOADED,	/* main, saakm:NAME, any */
+	POLICIES_OF_CGROUPS,	/* these, or none */
+};
+
 /* program_words.c: what a word says, or a refusal that calls it @what */
 sim_u64 reader_number(const struct reader *r, const char *what, const char *word,
 		      sim_u64 low, sim_u64 high);
 int reader_nice(const struct reader *r, const char *word);
 void reader_time(const struct reader *r, const char *word, struct program_op *op);
-struct program_policy reader_policy(struct reader *r, char *word);
+struct program_policy reader_policy(struct reader *r, char *word, enum reader_policies which);
 struct program_cpus reader_cpus(struct reader *r, char *word);
 /* Cuts the index off @word: what stands between [ and ], or NULL. */
 char *reader_cut_index(const struct reader *r, char *word);

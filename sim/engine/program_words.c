@@ -131,28 +131,47 @@ static unsigned int policy_name(struct reader *r, const char *word)
 	return r->program->nr_policies - 1;
 }
 
-struct program_policy reader_policy(struct reader *r, char *word)
+static bool is_plain_policy(const char *word, enum reader_policies which, unsigned char *kind)
 {
-	static const char * const plain[] = {
-		[PROGRAM_MAIN] = "main", [PROGRAM_FAIR] = "fair",
-		[PROGRAM_BATCH] = "batch", [PROGRAM_IDLE] = "idle",
+	static const struct {
+		const char	*name;
+		unsigned char	kind;
+		unsigned int	of;	/* a bit for each enum reader_policies */
+	} plain[] = {
+		{ "main", PROGRAM_MAIN, 15 }, { "any", PROGRAM_ANY, 14 },
+		{ "none", PROGRAM_NONE, 8 }, { "fair", PROGRAM_FAIR, 3 },
+		{ "batch", PROGRAM_BATCH, 3 }, { "idle", PROGRAM_IDLE, 3 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		if (!strcmp(word, plain[i].name) && plain[i].of >> which & 1) {
+			*kind = plain[i].kind;
+			return true;
+		}
+	return false;
+}
+
+struct program_policy reader_policy(struct reader *r, char *word, enum reader_policies which)
+{
+	static const char * const usages[] = {
+		[POLICIES_OF_THREADS] = "main, saakm:NAME, fair, batch, idle, rt:N and rr:N",
+		[POLICIES_TO_SET] = "main, saakm:NAME, any, fair, batch, idle, rt:N and rr:N",
+		[POLICIES_LOADED] = "main, saakm:NAME and any",
+		[POLICIES_OF_CGROUPS] = "main, saakm:NAME, any and none",
 	};
 	struct program_policy policy = { };
-	unsigned char kind;
 
-	for (kind = PROGRAM_MAIN; kind <= PROGRAM_IDLE; kind++)
-		if (kind != PROGRAM_SAAKM && !strcmp(word, plain[kind])) {
-			policy.kind = kind;
-			return policy;
-		}
+	if (is_plain_policy(word, which, &policy.kind))
+		return policy;
 	if (!strncmp(word, "saakm:", 6)) {
 		policy.kind = PROGRAM_SAAKM;
 		policy.name = policy_name(r, word + 6);
 		return policy;
 	}
-	if (strncmp(word, "rt:", 3) && strncmp(word, "rr:", 3))
-		reader_refuse(r, "%s is no policy: those are main, saakm:NAME, fair, batch, idle, "
-			      "rt:N and rr:N", reader_quoted(word));
+	if (which > POLICIES_TO_SET || (strncmp(word, "rt:", 3) && strncmp(word, "rr:", 3)))
+		reader_refuse(r, "%s is no policy: those are %s", reader_quoted(word),
+			      usages[which]);
 	policy.kind = word[1] == 't' ? PROGRAM_FIFO : PROGRAM_RR;
 	policy.priority = (unsigned char)reader_number(r, "the priority", word + 3, 1, 99);
 	return policy;

@@ -3,7 +3,7 @@
 
 import random
 
-from saakm.workload.operations import OPERATIONS, OperandKind
+from saakm.workload.operations import BLOCKS, OPERATIONS, OperandKind
 from saakm.workload.program import (
     CpuList,
     Group,
@@ -13,11 +13,12 @@ from saakm.workload.program import (
     Policy,
     Program,
     Ref,
+    Sum,
     Term,
     Time,
 )
 
-KINDS = ("mutex", "cond", "barrier", "semaphore", "pipe", "timer")
+KINDS = ("mutex", "cond", "barrier", "semaphore", "pipe", "timer", "pimutex", "cgroup")
 _WORDS = {
     "MODE": ("relative", "absolute"),
     "STAMP": ("now", "due"),
@@ -25,9 +26,12 @@ _WORDS = {
 }
 
 
+_LOADED = (Policy("any"), Policy(), Policy("saakm", name="rr"))
+
+
 def program(seed: int) -> Program:
     draw = random.Random(seed)
-    objects = tuple(_object(draw, n) for n in range(draw.randint(6, 12)))
+    objects = tuple(_object(draw, n) for n in range(draw.randint(8, 14)))
     marks = tuple(f"mark{n}" for n in range(draw.randint(1, 3)))
     names = [f"g{n}.{draw.choice('xyz')}" for n in range(draw.randint(1, 5))]
     groups = [_group(draw, name, names, objects, marks) for name in names]
@@ -38,9 +42,16 @@ def program(seed: int) -> Program:
 
 def _object(draw: random.Random, n: int) -> Object:
     kind = KINDS[n % len(KINDS)]
-    sizes = {"barrier": (1, 1_000_000), "semaphore": (0, 10**9), "pipe": (1, 1_000)}
+    sizes = {
+        "barrier": (1, 1_000_000),
+        "semaphore": (0, 10**9),
+        "pipe": (1, 1_000),
+        "cgroup": (1, 10_000),
+    }
     size = draw.randint(*sizes[kind]) if kind in sizes else 0
-    return Object(kind, f"o{n}", draw.choice((1, 2, draw.randint(1, 1_000))), size)
+    above = "root" if n < len(KINDS) else f"o{n - len(KINDS)}"
+    parent = above if kind == "cgroup" else ""
+    return Object(kind, f"o{n}", draw.choice((1, 2, draw.randint(1, 1_000))), size, parent)
 
 
 def _group(
@@ -73,10 +84,11 @@ def _ops(
     ops: list[Op] = []
     for _ in range(draw.randint(0, 8)):
         name = draw.choice([one for one in OPERATIONS if one != "end"])
-        if name == "loop":
+        if name in BLOCKS:
             if depth < 16:
                 rounds = draw.choice(("forever", draw.randint(1, 10**12)))
-                ops.append(Op("loop", (rounds,)))
+                chance = draw.randint(0, 1_000_000)
+                ops.append(Op(name, (rounds if name == "loop" else chance,)))
                 ops += _ops(draw, names, objects, marks, depth + 1)
                 ops.append(Op("end"))
             continue
@@ -109,7 +121,15 @@ def _operand(
         case "CPUS":
             return _cpus(draw)
         case "POLICY":
-            return _policy(draw)
+            return draw.choice((Policy("any"), _policy(draw)))
+        case "LOADED":
+            return draw.choice(_LOADED)
+        case "LOADED or none":
+            return draw.choice((Policy("none"), *_LOADED))
+        case "CPU":
+            return Sum(_index(draw) or (Term("pick"),))
+        case "WEIGHT":
+            return draw.randint(1, 10_000)
         case "N":
             return draw.choice((1, draw.randint(1, 100_000)))
         case "N or all":

@@ -25,6 +25,9 @@ barrier b 2 4
 semaphore s 2 0
 pipe p 5 16
 timer t 1
+pimutex pi 2
+cgroup top 2 300 root
+cgroup low 3 1 top
 mark latency
 mark other
 group workers 8 0 main 0 all none
@@ -87,6 +90,37 @@ program rt
 end
 program m
 mark_end other
+chance 250000
+loop 3
+chance 0
+end
+end
+end
+lock pi[1]
+wait c pi[self]
+unlock pi
+set_nice_of workers 5
+set_nice_of workers[pick+1] -5
+set_cpus_of m all
+set_policy_of m[self] any
+set_policy any
+set_cgroup root
+set_cgroup low[self+1]
+set_cgroup_of workers top
+getattr_of workers[0]
+kill children
+cgroup_weight top[1] 10000
+cgroup_policy low main
+cgroup_policy low[pick] none
+cgroup_policy low saakm:rr
+cpu_offline pick+1
+cpu_online 3
+steal self/2 uniform:1:2
+eject any
+eject main
+reload saakm:rr
+migrate_disable
+migrate_enable
 end
 """
 

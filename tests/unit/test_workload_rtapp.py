@@ -299,7 +299,6 @@ def test_a_file_is_refused(text, line, words):
         ('"duration": "5"', "a whole number"),
         ('"default_policy": "SCHED_NONE"', "it is not simulated"),
         ('"default_policy": "SCHED_DEADLINE"', "it is not simulated"),
-        ('"pi_enabled": true', "set it to false"),
         ('"pi_enabled": 0', "true or false"),
         ('"calibration": true', "it must be str or int"),
         ('"gnuplot": 1', "it must be bool"),
@@ -391,3 +390,10 @@ def test_an_export_finds_names_that_are_free():
     assert json.loads(export(text, "FILE", 1))["tasks"]["t"] == {
         **{"run": 1, "run1": 2, "run2": 3, "run3": 4, "run4": 5}
     }
+
+
+def test_with_pi_enabled_mutexes_lend_priority():
+    tasks = '"tasks": {"t": {"lock": "m", "unlock": "m", "suspend": "s"}}'
+    for pi, kinds in (("true", {"pimutex", "cond"}), ("false", {"mutex", "cond"})):
+        program = translate(f'{{"global": {{"pi_enabled": {pi}}}, {tasks}}}', "FILE", 2)
+        assert {one.kind for one in program.objects} == kinds

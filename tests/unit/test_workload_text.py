@@ -154,7 +154,7 @@ def test_lines_without_words_do_not_count():
         ("run 5", "run fixed:5", 15, "a time is"),
         ("run 5", "run bimodal:1:2:1000001", 15, "from 0 to 1,000,000"),
         ("run 5", "lock c", 15, "it is a cond, not a mutex"),
-        ("run 5", "lock q", 15, "no mutex has the name"),
+        ("run 5", "lock q", 15, "no mutex or pimutex has the name"),
         ("run 5", "wait m c", 15, "it is a mutex, not a cond"),
         ("run 5", "send m 1 now", 15, "not a semaphore or pipe"),
         ("run 5", "send p 1 later", 15, "now or due"),

@@ -15,7 +15,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .checking import check
-from .program import CpuList, Group, Object, Op, Operand, Policy, Program, Ref, Term, Time
+from .program import (
+    ROOT,
+    CpuList,
+    Group,
+    Object,
+    Op,
+    Operand,
+    Policy,
+    Program,
+    Ref,
+    Sum,
+    Term,
+    Time,
+)
 
 MAIN = Policy()
 ALL = CpuList()
@@ -157,6 +170,60 @@ class ThreadBuilder:
     def set_policy(self, policy: Policy) -> None:
         self._add("set_policy", policy)
 
+    def set_cgroup(self, cgroup: Ref | str) -> None:
+        self._add("set_cgroup", _ref(cgroup))
+
+    def set_nice_of(self, group: Ref | str, nice: int) -> None:
+        self._add("set_nice_of", _ref(group), nice)
+
+    def set_cpus_of(self, group: Ref | str, cpus: CpuList) -> None:
+        self._add("set_cpus_of", _ref(group), cpus)
+
+    def set_policy_of(self, group: Ref | str, policy: Policy) -> None:
+        self._add("set_policy_of", _ref(group), policy)
+
+    def set_cgroup_of(self, group: Ref | str, cgroup: Ref | str) -> None:
+        self._add("set_cgroup_of", _ref(group), _ref(cgroup))
+
+    def getattr_of(self, group: Ref | str) -> None:
+        self._add("getattr_of", _ref(group))
+
+    def kill(self, group: Ref | str) -> None:
+        self._add("kill", _ref(group))
+
+    def cgroup_weight(self, cgroup: Ref | str, weight: int) -> None:
+        self._add("cgroup_weight", _ref(cgroup), weight)
+
+    def cgroup_policy(self, cgroup: Ref | str, policy: Policy) -> None:
+        self._add("cgroup_policy", _ref(cgroup), policy)
+
+    def cpu_offline(self, *cpu: Term) -> None:
+        self._add("cpu_offline", Sum(cpu))
+
+    def cpu_online(self, *cpu: Term) -> None:
+        self._add("cpu_online", Sum(cpu))
+
+    def steal(self, cpu: Term, time: Time | int) -> None:
+        self._add("steal", Sum((cpu,)), _time(time))
+
+    def eject(self, policy: Policy) -> None:
+        self._add("eject", policy)
+
+    def reload(self, policy: Policy) -> None:
+        self._add("reload", policy)
+
+    def migrate_disable(self) -> None:
+        self._add("migrate_disable")
+
+    def migrate_enable(self) -> None:
+        self._add("migrate_enable")
+
+    @contextmanager
+    def chance(self, percent: float) -> Iterator[None]:
+        self._add("chance", round(percent * 10_000))
+        yield
+        self._add("end")
+
     def mark_begin(self, mark: str, when: str = "now") -> None:
         self._add("mark_begin", mark, when)
 
@@ -179,6 +246,12 @@ class Builder:
 
     def mutex(self, name: str, count: int = 1) -> None:
         self._objects.append(Object("mutex", name, count, line=self.line))
+
+    def pimutex(self, name: str, count: int = 1) -> None:
+        self._objects.append(Object("pimutex", name, count, line=self.line))
+
+    def cgroup(self, name: str, count: int = 1, weight: int = 100, parent: str = ROOT) -> None:
+        self._objects.append(Object("cgroup", name, count, weight, parent, line=self.line))
 
     def cond(self, name: str, count: int = 1) -> None:
         self._objects.append(Object("cond", name, count, line=self.line))

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from . import words
 from .errors import BadWorkload, Place, quoted, refusal
-from .operations import OPERATIONS, OperandKind
-from .program import Group, Object, Op, Operand, Program, Ref
+from .operations import BLOCKS, OF_OTHERS, OPERATIONS, OperandKind
+from .program import ROOT, Group, Object, Op, Operand, Program, Ref
 
 MAX_COUNT = 1_000_000
 MAX_OBJECTS = 4_000_000
@@ -21,6 +21,7 @@ SIZES = {
     "barrier": (1, 1_000_000),
     "semaphore": (0, 1_000_000_000),
     "pipe": (1, 1_000_000),
+    "cgroup": (1, 10_000),
 }
 _FORM = "src/saakm/workload/program_text.py says what a program may hold"
 
@@ -53,9 +54,22 @@ class _Check:
         for one in program.objects:
             if problem := object_problem(one):
                 raise self._refuse(one.line, f"the {one.kind} {quoted(one.name)}", problem)
+        self._parents()
         self._limits()
         for group in program.groups:
             self._group(group)
+
+    def _parents(self) -> None:
+        above = {ROOT}
+        for one in self._program.objects:
+            if one.kind != "cgroup":
+                continue
+            what = f"the cgroup {quoted(one.name)}"
+            if one.name == ROOT:
+                raise self._refuse(one.line, what, "it is the one that is there")
+            if one.parent not in above:
+                raise self._refuse(one.line, what, f"no cgroup {quoted(one.parent)} is above it")
+            above.add(one.name)
 
     def _refuse(self, line: int, what: str, why: str) -> BadWorkload:
         return refusal(Place(self._file, line), what, why, _FORM)
@@ -80,7 +94,7 @@ class _Check:
             ("groups", len(program.groups), MAX_GROUPS),
             ("marks", len(program.marks), MAX_MARKS),
             ("threads", program.threads, MAX_THREADS),
-            ("operations", sum(len(g.ops) + 1 for g in program.groups), MAX_OPS),
+            ("operations", sum(map(_size, program.groups)), MAX_OPS),
         ):
             if there > limit:
                 raise self._refuse(0, f"{there:,} {what}", f"there may be {limit:,}")
@@ -104,7 +118,7 @@ class _Check:
         open_loops: list[Op] = []
         for op in ops:
             self._op(op)
-            if op.name == "loop":
+            if op.name in BLOCKS:
                 open_loops.append(op)
                 if len(open_loops) > MAX_NESTED:
                     raise self._refuse(op.line, "a loop", f"only {MAX_NESTED} are in each other")
@@ -131,6 +145,8 @@ class _Check:
         if problem := _unreadable(kind.read, value):
             return problem
         name = value.name if isinstance(value, Ref) else str(value)
+        if "cgroup" in kind.objects and value == Ref(ROOT):
+            return ""
         if kind.objects and (found := self._kinds.get(name)) not in kind.objects:
             return (
                 f"it is a {found}, not a {kind.what}" if found else f"no {kind.what} has the name"
@@ -140,6 +156,11 @@ class _Check:
         if kind.mark and name not in self._marks:
             return "no mark has the name"
         return ""
+
+
+def _size(group: Group) -> int:
+    """In operations, with the `end`."""
+    return len(group.ops) + sum(op.name in OF_OTHERS for op in group.ops) + 1
 
 
 def _unreadable(read: Callable[[str], Operand], value: Operand) -> str:

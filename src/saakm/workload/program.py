@@ -5,20 +5,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["mutex", "cond", "barrier", "semaphore", "pipe", "timer"]
+Kind = Literal["mutex", "pimutex", "cond", "barrier", "semaphore", "pipe", "timer", "cgroup"]
 Base = Literal["number", "self", "loop", "pick"]
 Drawn = Literal["fixed", "uniform", "exponential", "bimodal"]
-PolicyKind = Literal["main", "saakm", "fair", "batch", "idle", "rt", "rr"]
+PolicyKind = Literal["main", "saakm", "fair", "batch", "idle", "rt", "rr", "any", "none"]
+ROOT = "root"  # the cgroup that is there
 
 
 @dataclass(frozen=True)
 class Object:
-    """An array of `count` objects; `size` is what its kind has: parties, initial value, capacity."""
+    """An array of `count` objects; `size` is what its kind has: parties, initial value, capacity, weight.
+
+    `parent`: of a cgroup, the array above, whose members take turns.
+    """
 
     kind: Kind
     name: str
     count: int = 1
     size: int = 0
+    parent: str = ""
     line: int = field(default=0, compare=False)
 
 
@@ -41,6 +46,13 @@ class Ref:
 
 
 @dataclass(frozen=True)
+class Sum:
+    """A number that is the sum of the terms: a CPU's."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
 class Time:
     """Nanoseconds, drawn anew each time. `numbers` are those that the text form shows."""
 
@@ -50,7 +62,7 @@ class Time:
 
 @dataclass(frozen=True)
 class Policy:
-    """`name` is that of a policy of SaaKM, `priority` a real-time one."""
+    """`name` is that of a policy of SaaKM, `priority` a real-time one; `any` and `none`: of some operations."""
 
     kind: PolicyKind = "main"
     name: str = ""
@@ -68,7 +80,7 @@ class CpuList:
             yield from range(first, last + 1)
 
 
-Operand = int | str | Ref | Time | Policy | CpuList
+Operand = int | str | Ref | Sum | Time | Policy | CpuList
 
 
 @dataclass(frozen=True)

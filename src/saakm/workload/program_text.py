@@ -13,6 +13,10 @@ sign unless said; times are in nanoseconds. All operands are obligatory, in the 
     semaphore NAME COUNT INITIAL
     pipe NAME COUNT CAPACITY
     timer NAME COUNT
+    pimutex NAME COUNT                  a mutex with priority inheritance
+    cgroup NAME COUNT WEIGHT PARENT     of the cpu controller, made before the run, without a policy. PARENT:
+                                        `root`, which is there, or a cgroup declared before: member I of
+                                        this array is below number I, modulo its COUNT, of that one
     mark NAME                           a latency: in the results of each group that ends it
     group NAME INSTANCES START POLICY NICE CPUS FLAGS
 
@@ -32,6 +36,8 @@ threads are forked). A thread is named like its group, the first 15 characters, 
              saakm:NAME    that policy of SaaKM
              fair batch idle    SCHED_NORMAL, SCHED_BATCH, SCHED_IDLE
              rt:N rr:N     SCHED_FIFO, SCHED_RR of priority N, 1 to 99
+             any           of an operation, not a group: a policy of SaaKM, drawn of those that are
+                           loaded then; if none is: fair
     NICE     -20 to 19, with a sign if negative
     CPUS     all, or a list as 0,2-5: rising, without overlap, of CPUs below 4,096
              (those that the machine does not have do not count; it has none of them: no effect)
@@ -66,7 +72,10 @@ TIME is a word: a number, or drawn anew each time from the thread's own stream o
                          its first use: when this thread began, so its START or the fork) and sleeps until
                          then. If that is now or past, it goes on at once, and with MODE `relative` the timer
                          counts as due now; with `absolute` what was missed is made up for.
-    lock REF             mutex; sleeps while another holds it
+    lock REF             mutex; sleeps while another holds it. A pimutex: as a futex of PTHREAD_PRIO_INHERIT:
+                         those who wait do so in the order of priority (real-time ones first), and whoever
+                         holds it has the priority of the most urgent one, through chains of such mutexes;
+                         an unlock gives it to that one, unless one more urgent comes first
     unlock REF           wakes the first who waits, who tries again when it runs (others may come before it)
     wait REF REF         cond, mutex: unlocks the mutex, sleeps until signalled, locks it again
     signal REF           cond: wakes the first who waits; nobody waits: no effect
@@ -91,18 +100,36 @@ TIME is a word: a number, or drawn anew each time from the thread's own stream o
     set_nice NICE        for the thread itself
     set_cpus CPUS        likewise
     set_policy POLICY    likewise; keeps nice
+    set_cgroup CGROUP    likewise: to that cgroup, REF or `root`
+    set_nice_of GROUP NICE  and set_cpus_of, set_policy_of, set_cgroup_of: for GROUP or GROUP[TERM+...], as of
+                         `resume`; threads that are gone: no effect
+    getattr_of GROUP     sched_getattr() of these
+    kill GROUP           these end as soon as they can, as if by SIGKILL: what they hold stays locked (but not
+                         a pimutex), and what they have been woken for nobody else is
+    cgroup_weight CGROUP WEIGHT    what is written to cpu.weight, 1 to 10,000
+    cgroup_policy CGROUP POLICY    to cpu.saakm.policy: main, saakm:NAME, any, or none
+    cpu_offline CPU      /sys/devices/system/cpu/cpuN/online; CPU is TERM+TERM..., not modulo anything
+    cpu_online CPU       likewise; that it is already: no effect
+    steal CPU TIME       a hypervisor takes the CPU away for TIME: nobody is charged for it
+    eject POLICY         main, saakm:NAME or any: /sys/kernel/saakm/eject
+    reload POLICY        rmmod and insmod of its module, whose variables are as compiled then
+    migrate_disable      what code in the kernel may do: the thread stays on its CPU
+    migrate_enable       until this, or its end
     mark_begin MARK WHEN   a latency begins: WHEN is `now`, `due` (as for `send`), or `sent`: what the last
                          message said that it received (before: now). One not ended is forgotten.
     mark_end MARK        it ends now, and goes into the results of the thread's group; not begun: no effect
     iteration            counts for `iterations` in the results
+    chance PPM           does what follows up to its `end` in PPM of 1,000,000 cases
     pick N               draws a whole number from 0 to N-1, for indices
     loop N               does what follows up to its `end` N times; `loop forever`
-    end                  of a loop or of the program
+    end                  of a loop, a chance or the program
 
 Only run and spin take time by themselves; the rest takes what the table of costs says. A thread
 that has forked may end before its children, who go on. A mutex held by a thread that ends stays
-locked. What can only be seen at run time and is wrong: unlock, or `wait`, with a mutex that another
-or nobody holds; a second lock by its holder. The run ends with FILE:LINE and status 2.
+locked, but a pimutex is free then. What can only be seen at run time and is wrong: unlock, or `wait`, with a mutex that another
+or nobody holds; a second lock by its holder; a circle of pimutexes; a CPU that the machine has not; to take the last
+CPU offline, or any with migration disabled; weight or policy of `root`; migrate_disable twice, or migrate_enable
+without. The run ends with FILE:LINE and status 2. What the kernel refuses is a warning of the run.
 
 Random numbers. All arithmetic is modulo 2^64, unless it says otherwise.
 
@@ -119,6 +146,8 @@ from 0) into group G is child(origin of the parent, G, K). So what a thread draw
     uniform:       LOW + below(HIGH - LOW + 1)
     bimodal:       below(1000000) < PPM ? B : A
     pick N:        below(N)
+    chance:        below(1000000) < PPM
+    any:           the one at place below(number of policies that are loaded) of /proc/saakm/policies, if there is one
     exponential:   r = next() | 1;  k = leading zeros of r;  m = (r << k) >> 32;  log = 0
                    16 times:  m = m * m >> 31;  log <<= 1;  if (m >> 32) { m >>= 1;  log |= 1; }
                    minus_log2 = (k + 1) * 65536 - log            (of r / 2^64, in 1/65536)
@@ -137,26 +166,32 @@ or without any instance; an index on a mark, or a term used twice (but N).
 Limits:  a line: 1,023 bytes, none of which is NUL.  COUNT: 1 to 1,000,000.  Objects in all: 4,000,000; CAPACITY: 1 to 1,000,000,
 and all pipes together (COUNT times CAPACITY): 16,000,000.  PARTIES: 1 to 1,000,000.  INITIAL: 0 to
 1,000,000,000.  Groups: 4,096; marks: 256; INSTANCES of all: 1 to 1,000,000.  Operations in all,
-with `loop` and `end`: 1,000,000; loops in each other: 16.  Any TIME or START: 0 to 10^15; PPM: 0 to
-1,000,000.  N of loop: 1 to 10^12; of send, receive, pick: 1 to 1,000,000; of fork and join: 1
+with `loop` and `end`: 1,000,000, those that are about others twice; loops and chances in each other: 16.  Any TIME or START: 0 to 10^15; PPM: 0 to
+1,000,000; WEIGHT: 1 to 10,000.  N of loop: 1 to 10^12; of send, receive, pick: 1 to 1,000,000; of fork and join: 1
 to 100,000; D, M: 1 to 1,000,000; N of an index: 0 to 1,000,000.
 """
 
 from collections.abc import Container, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from . import words
 from .checking import MAX_COUNT, MAX_THREADS, SIZES, check
 from .errors import BadWorkload, Place, quoted, refusal
-from .operations import OPERATIONS
+from .operations import BLOCKS, OPERATIONS
 from .program import Group, Kind, Object, Op, Operand, Program
 
 VERSION = 1
 MAX_LINE = 1023
 _HEADER = "saakm-program"
-_KINDS: tuple[Kind, ...] = ("mutex", "cond", "barrier", "semaphore", "pipe", "timer")
-_SIZE_NAMES = {"barrier": " PARTIES", "semaphore": " INITIAL", "pipe": " CAPACITY"}
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+_SIZE_NAMES = {
+    "barrier": " PARTIES",
+    "semaphore": " INITIAL",
+    "pipe": " CAPACITY",
+    "cgroup": " WEIGHT PARENT",
+}
 _GROUP = "group NAME INSTANCES START POLICY NICE CPUS FLAGS"
 _FORM = "src/saakm/workload/program_text.py defines the form"
 
@@ -189,7 +224,8 @@ def to_text(program: Program) -> str:
 
 
 def _object_line(one: Object) -> str:
-    return f"{one.kind} {one.name} {one.count}" + (f" {one.size}" if one.kind in SIZES else "")
+    size = f" {one.size}" if one.kind in SIZES else ""
+    return f"{one.kind} {one.name} {one.count}{size}" + (f" {one.parent}" if one.parent else "")
 
 
 def _group_line(group: Group) -> str:
@@ -211,7 +247,7 @@ def _op_lines(ops: tuple[Op, ...]) -> Iterator[str]:
     for op in ops:
         depth -= op.name == "end"
         yield "  " * depth + " ".join([op.name, *map(words.text, op.operands)])
-        depth += op.name == "loop"
+        depth += op.name in BLOCKS
 
 
 class _Reader:
@@ -299,8 +335,10 @@ class _Reader:
         self._count_words(line[1:], f"{kind} NAME COUNT{_SIZE_NAMES.get(kind, '')}")
         name = self._unlike(line[1], self._objects)
         count = self._number("COUNT", line[2], 1, MAX_COUNT)
-        size = self._number(_SIZE_NAMES[kind].strip(), line[3], *SIZES[kind]) if line[3:] else 0
-        self._objects[name] = Object(kind, name, count, size, self._line)
+        size_name = _SIZE_NAMES.get(kind, "").split()
+        size = self._number(size_name[0], line[3], *SIZES[kind]) if size_name else 0
+        parent = line[4] if kind == "cgroup" else ""
+        self._objects[name] = Object(kind, name, count, size, parent, self._line)
 
     def _group(self, rest: list[str]) -> None:
         self._count_words(rest, _GROUP)
@@ -335,7 +373,7 @@ class _Reader:
         ops: list[Op] = []
         begun, open_blocks = self._line, 1
         for line in self._lines:
-            open_blocks += (line[0] == "loop") - (line[0] == "end")
+            open_blocks += (line[0] in BLOCKS) - (line[0] == "end")
             if not open_blocks:
                 self._count_words(line[1:], "end")
                 self._ops[name] = tuple(ops)

@@ -5,7 +5,7 @@ What is taken:
 
     top         tasks, global, resources (which has no effect in rt-app, either)
     global      duration, default_policy; calibration and what is about logs has no effect;
-                pi_enabled must be false
+                with pi_enabled all mutexes are PTHREAD_PRIO_INHERIT
     task        instance, loop, phases, policy, priority, cpus, delay, saakm, and events if there are
                 no phases
     phase       loop, policy, priority, cpus, saakm, events
@@ -75,7 +75,7 @@ def read(path: Path, cpus: int) -> Program:
 
 def translate(text: str, file: str, cpus: int) -> Program:
     root = Fields(parse(text, file), "the file", ("tasks", "global", "resources"))
-    default, duration_ns = _global(root.get("global"))
+    default, duration_ns, pi = _global(root.get("global"))
     _check_resources(root.get("resources"))
     found = root.get("tasks")
     if found is None:
@@ -92,33 +92,31 @@ def translate(text: str, file: str, cpus: int) -> Program:
         )
         for number, (name, body) in enumerate(bodies.items())
     }
-    events = Events(build, tasks)
+    events = Events(build, tasks, pi)
     for name, body in bodies.items():
         _add_task(build, tasks[name], body, events, default, cpus)
     events.declare()
     return build.program(file, duration_ns)
 
 
-def _global(member: Member | None) -> tuple[Attributes, int | None]:
-    """The default policy, and how long the run is to last."""
+def _global(member: Member | None) -> tuple[Attributes, int | None, bool]:
+    """The default policy, how long the run is to last, and whether mutexes have priority inheritance."""
     if member is None:
-        return default_attributes(None), None
+        return default_attributes(None), None, False
     allowed = ("duration", "default_policy", "pi_enabled", *LOGGING)
     fields = Fields(member.node, "'global'", allowed)
     for key, kinds in LOGGING.items():
         if (found := fields.get(key)) and type(found.node.value) not in kinds:
             raise wrong_type(found, " or ".join(kind.__name__ for kind in kinds))
-    if pi := fields.get("pi_enabled"):
-        if not isinstance(pi.node.value, bool):
-            raise wrong_type(pi, "true or false")
-        if pi.node.value:
-            why = "mutexes that lend their holder the priority of who waits are not simulated"
-            raise fields.refuse(pi.place, "'pi_enabled'", why, "set it to false")
+    pi = fields.get("pi_enabled")
+    if pi and not isinstance(pi.node.value, bool):
+        raise wrong_type(pi, "true or false")
     seconds = fields.integer("duration", -1, -1, _MAX_SECONDS)
     if seconds == 0:
         raise fields.refuse(fields.place, "a duration of 0", "nothing would run", "-1 is: no end")
     duration_ns = None if seconds < 0 else seconds * _S
-    return default_attributes(fields.get("default_policy")), duration_ns
+    inherits = bool(pi and pi.node.value)
+    return default_attributes(fields.get("default_policy")), duration_ns, inherits
 
 
 def _check_resources(member: Member | None) -> None:

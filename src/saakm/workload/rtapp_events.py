@@ -40,8 +40,8 @@ class _Timer:
 class Events:
     """Knows all tasks before the first is translated: what they share depends on all."""
 
-    def __init__(self, build: Builder, tasks: Mapping[str, Task]):
-        self._build, self._tasks = build, tasks
+    def __init__(self, build: Builder, tasks: Mapping[str, Task], pi: bool):
+        self._build, self._tasks, self._pi = build, tasks, pi
         self._mutexes: dict[str, int] = {}  # with the line of the first use
         self._conds: dict[str, int] = {}
         self._timers: dict[str, tuple[int, int]] = {}
@@ -63,7 +63,8 @@ class Events:
         """What the events have named."""
         for name, line in self._mutexes.items():
             self._build.line = line
-            self._build.mutex(f"m.{name}")
+            declare = self._build.pimutex if self._pi else self._build.mutex
+            declare(f"m.{name}")
         for name, line in self._conds.items():
             self._build.line = line
             self._build.cond(f"c.{name}")

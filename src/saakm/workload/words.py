@@ -4,7 +4,7 @@
 import re
 from typing import cast
 
-from .program import Base, CpuList, Drawn, Operand, Policy, PolicyKind, Ref, Term, Time
+from .program import Base, CpuList, Drawn, Operand, Policy, PolicyKind, Ref, Sum, Term, Time
 
 MAX_TIME = 10**15
 MAX_CPU = 4096
@@ -47,6 +47,23 @@ def time(word: str) -> Time:
     return Time(cast(Drawn, drawn), numbers)
 
 
+def policy_to_set(word: str) -> Policy:
+    return Policy("any") if word == "any" else policy(word)
+
+
+def policy_loaded(word: str) -> Policy:
+    found = (
+        Policy("any") if word == "any" or not word.startswith(("main", "saakm:")) else policy(word)
+    )
+    if found.kind == "any" and word != "any":
+        raise ValueError("a policy that is loaded is main, saakm:NAME or any")
+    return found
+
+
+def policy_of_cgroup(word: str) -> Policy:
+    return Policy("none") if word == "none" else policy_loaded(word)
+
+
 def policy(word: str) -> Policy:
     kind, colon, rest = word.partition(":")
     if kind == "saakm" and colon:
@@ -78,11 +95,19 @@ def ref(word: str) -> Ref:
         raise ValueError("it is neither NAME nor NAME[INDEX]")
     if match[2] is None:
         return Ref(match[1])
-    terms = tuple(_term(part) for part in match[2].split("+"))
+    return Ref(match[1], _terms(match[2]))
+
+
+def total(word: str) -> Sum:
+    return Sum(_terms(word))
+
+
+def _terms(word: str) -> tuple[Term, ...]:
+    terms = tuple(_term(part) for part in word.split("+"))
     bases = [one.base for one in terms if one.base != "number"]
     if len(set(bases)) < len(bases):
         raise ValueError("an index uses self, loop and pick once each")
-    return Ref(match[1], terms)
+    return terms
 
 
 def _term(part: str) -> Term:
@@ -113,6 +138,8 @@ def text(value: Operand) -> str:
             return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges) or "all"
         case Ref(of, terms):
             return f"{of}[{'+'.join(map(_term_text, terms))}]" if terms else of
+        case Sum(terms):
+            return "+".join(map(_term_text, terms))
         case _:
             return str(value)
 

@@ -71,6 +71,7 @@ static const struct program *program;
 static const char * const kinds[] = {
 	[PROGRAM_MUTEX] = "mutex", [PROGRAM_COND] = "cond", [PROGRAM_BARRIER] = "barrier",
 	[PROGRAM_SEMAPHORE] = "semaphore", [PROGRAM_PIPE] = "pipe", [PROGRAM_TIMER] = "timer",
+	[PROGRAM_PIMUTEX] = "pimutex", [PROGRAM_CGROUP] = "cgroup",
 };
 
 static const char * const ops[] = {
@@ -83,13 +84,22 @@ static const char * const ops[] = {
 	[OP_SET_NICE] = "set_nice", [OP_SET_CPUS] = "set_cpus", [OP_SET_POLICY] = "set_policy",
 	[OP_MARK_BEGIN] = "mark_begin", [OP_MARK_END] = "mark_end", [OP_ITERATION] = "iteration",
 	[OP_PICK] = "pick", [OP_LOOP] = "loop", [OP_AGAIN] = "end", [OP_END] = "end",
+	[OP_CHANCE] = "chance", [OP_JOINS] = "end",
+	[OP_PI_LOCK] = "lock", [OP_PI_UNLOCK] = "unlock", [OP_KILL] = "kill",
+	[OP_GETATTR] = "getattr_of", [OP_SET_CGROUP] = "set_cgroup",
+	[OP_CGROUP_WEIGHT] = "cgroup_weight", [OP_CGROUP_POLICY] = "cgroup_policy",
+	[OP_CPU_OFFLINE] = "cpu_offline", [OP_CPU_ONLINE] = "cpu_online", [OP_STEAL] = "steal",
+	[OP_EJECT] = "eject", [OP_RELOAD] = "reload",
+	[OP_MIGRATE_DISABLE] = "migrate_disable", [OP_MIGRATE_ENABLE] = "migrate_enable",
 };
 
 static const int kind_of_op[PROGRAM_NR_OPS] = {
 	[OP_LOCK] = PROGRAM_MUTEX, [OP_UNLOCK] = PROGRAM_MUTEX, [OP_WAIT] = PROGRAM_COND,
 	[OP_SIGNAL] = PROGRAM_COND, [OP_BROADCAST] = PROGRAM_COND, [OP_BARRIER] = PROGRAM_BARRIER,
 	[OP_UP] = PROGRAM_SEMAPHORE, [OP_DOWN] = PROGRAM_SEMAPHORE, [OP_WRITE] = PROGRAM_PIPE,
-	[OP_READ] = PROGRAM_PIPE, [OP_TIMER] = PROGRAM_TIMER,
+	[OP_READ] = PROGRAM_PIPE, [OP_TIMER] = PROGRAM_TIMER, [OP_PI_LOCK] = PROGRAM_PIMUTEX,
+	[OP_PI_UNLOCK] = PROGRAM_PIMUTEX, [OP_SET_CGROUP] = PROGRAM_CGROUP,
+	[OP_CGROUP_WEIGHT] = PROGRAM_CGROUP, [OP_CGROUP_POLICY] = PROGRAM_CGROUP,
 };
 
 static void put_terms(const struct program_index *index)
@@ -98,7 +108,6 @@ static void put_terms(const struct program_index *index)
 	const char *plus = "";
 	int i;
 
-	printf("[");
 	for (i = 0; i < PROGRAM_NR_BASES; i++) {
 		if (!index->times[i])
 			continue;
@@ -111,8 +120,23 @@ static void put_terms(const struct program_index *index)
 	}
 	if (index->number || !*plus)
 		printf("%s%llu", plus, index->number);
+}
+
+static void put_index(unsigned int number)
+{
+	printf("[");
+	put_terms(&program->indexes[number]);
 	printf("]");
 }
+
+/* A CPU's number, which is of no array */
+static void put_cpu(const struct program_op *op)
+{
+	printf(" ");
+	put_terms(&program->indexes[op->ref]);
+}
+
+static void put_cgroup(const struct program_op *op);
 
 static void put_ref(int kind, unsigned int ref, bool indexed)
 {
@@ -126,7 +150,7 @@ static void put_ref(int kind, unsigned int ref, bool indexed)
 			continue;
 		printf(" %s", array->name);
 		if (indexed)
-			put_terms(&program->indexes[ref]);
+			put_index(ref);
 		else if (number > array->first)
 			printf("[%u]", number - array->first);
 	}
@@ -146,7 +170,7 @@ static void put_time(const struct program_op *op)
 static void put_policy(unsigned int kind, unsigned int priority, unsigned int name)
 {
 	static const char * const names[] = {
-		"main", "saakm", "fair", "batch", "idle", "rt", "rr",
+		"main", "saakm", "fair", "batch", "idle", "rt", "rr", "any", "none",
 	};
 
 	printf(" %s", names[kind]);
@@ -191,23 +215,24 @@ static void put_operands(const struct program_group *group, const struct program
 		printf(" %s", modes[op->how]);
 		break;
 	case OP_LOCK: case OP_UNLOCK: case OP_WAIT: case OP_SIGNAL: case OP_BROADCAST:
-	case OP_BARRIER: case OP_UP: case OP_DOWN: case OP_WRITE: case OP_READ:
+	case OP_PI_LOCK: case OP_PI_UNLOCK: case OP_BARRIER: case OP_UP: case OP_DOWN: case OP_WRITE: case OP_READ:
 		put_ref(kind_of_op[op->code], op->ref, op->indexed & PROGRAM_REF_INDEXED);
 		if (op->code == OP_WAIT)
-			put_ref(PROGRAM_MUTEX, op->other, op->indexed & PROGRAM_OTHER_INDEXED);
-		if (op->code >= OP_UP)
+			put_ref(op->how == PROGRAM_PI ? PROGRAM_PIMUTEX : PROGRAM_MUTEX, op->other,
+				op->indexed & PROGRAM_OTHER_INDEXED);
+		if (op->code >= OP_UP && op->code <= OP_READ)
 			put_count(op->a);
 		if (op->code == OP_UP || op->code == OP_WRITE)
 			printf(" %s", times[op->how]);
 		break;
-	case OP_RESUME: case OP_FORK:
+	case OP_RESUME: case OP_FORK: case OP_OTHERS:
 		printf(" %s", program->groups[op->ref].name);
 		if (op->indexed)
-			put_terms(&program->indexes[op->other]);
+			put_index(op->other);
 		if (op->code == OP_FORK)
 			put_count(op->a);
 		break;
-	case OP_JOIN: case OP_PICK: case OP_LOOP:
+	case OP_JOIN: case OP_PICK: case OP_LOOP: case OP_CHANCE:
 		put_count(op->a);
 		break;
 	case OP_SET_NICE:
@@ -216,7 +241,15 @@ static void put_operands(const struct program_group *group, const struct program
 	case OP_SET_CPUS:
 		put_cpus(op->ref, op->other);
 		break;
-	case OP_SET_POLICY:
+	case OP_SET_CGROUP: case OP_CGROUP_WEIGHT: case OP_CGROUP_POLICY:
+		put_cgroup(op);
+		break;
+	case OP_CPU_OFFLINE: case OP_CPU_ONLINE: case OP_STEAL:
+		put_cpu(op);
+		if (op->code == OP_STEAL)
+			put_time(op);
+		break;
+	case OP_SET_POLICY: case OP_EJECT: case OP_RELOAD:
 		put_policy((unsigned int)op->b, (unsigned int)op->a, op->ref);
 		break;
 	case OP_MARK_BEGIN: case OP_MARK_END:
@@ -225,6 +258,42 @@ static void put_operands(const struct program_group *group, const struct program
 			printf(" %s", times[op->how]);
 		break;
 	}
+}
+
+static void put_cgroup(const struct program_op *op)
+{
+	if (op->ref || op->indexed)
+		put_ref(PROGRAM_CGROUP, op->ref, op->indexed & PROGRAM_REF_INDEXED);
+	else
+		printf(" root");
+	if (op->code == OP_CGROUP_WEIGHT)
+		put_count(op->a);
+	if (op->code == OP_CGROUP_POLICY)
+		put_policy((unsigned int)op->b, 0, (unsigned int)op->a);
+}
+
+/* Two operations are one line: others, and what is done to them. */
+static unsigned int put_op(const struct program_group *group, const struct program_op *op)
+{
+	const struct program_op *what = op->code == OP_OTHERS ? op + 1 : op;
+	bool named = what->code == OP_KILL || what->code == OP_GETATTR;
+
+	printf("%s%s", ops[what->code], what > op && !named ? "_of" : "");
+	if (what > op)
+		put_operands(group, op);
+	put_operands(group, what);
+	puts("");
+	return (unsigned int)(what - op) + 1;
+}
+
+static void put_above(const struct program_array *array)
+{
+	if (array->kind != PROGRAM_CGROUP)
+		return;
+	if (array->parent)
+		put_ref(PROGRAM_CGROUP, array->parent, false);
+	else
+		printf(" root");
 }
 
 static void put_group(const struct program_group *group)
@@ -239,7 +308,7 @@ static void put_group(const struct program_group *group)
 
 static void dump(void)
 {
-	static const char * const sizes[] = { "", "", " %u", " %u", " %u", "" };
+	static const char * const sizes[] = { "", "", " %u", " %u", " %u", "", "", " %u" };
 	unsigned int i, j;
 
 	puts("saakm-program 1");
@@ -247,6 +316,7 @@ static void dump(void)
 		printf("%s %s %u", kinds[program->arrays[i].kind], program->arrays[i].name,
 		       program->arrays[i].count);
 		printf(sizes[program->arrays[i].kind], program->arrays[i].size);
+		put_above(&program->arrays[i]);
 		puts("");
 	}
 	for (i = 0; i < program->nr_marks; i++)
@@ -255,13 +325,9 @@ static void dump(void)
 		put_group(&program->groups[i]);
 	for (i = 0; i < program->nr_groups; i++) {
 		printf("program %s\n", program->groups[i].name);
-		for (j = 0; j < program->groups[i].nr_ops; j++) {
-			const struct program_op *op = &program->ops[program->groups[i].ops + j];
-
-			printf("%s", ops[op->code]);
-			put_operands(&program->groups[i], op);
-			puts("");
-		}
+		for (j = 0; j < program->groups[i].nr_ops;)
+			j += put_op(&program->groups[i],
+				    &program->ops[program->groups[i].ops + j]);
 	}
 }
 
@@ -277,13 +343,14 @@ static void check_loops(const struct program_group *group)
 	for (i = group->ops; i < group->ops + group->nr_ops; i++) {
 		const struct program_op *op = &program->ops[i];
 
-		if (op->code == OP_LOOP) {
+		if (op->code == OP_LOOP || op->code == OP_CHANCE) {
 			CHECK(depth < PROGRAM_LOOPS);
 			open[depth++] = i;
 			deepest = depth > deepest ? depth : deepest;
-		} else if (op->code == OP_AGAIN) {
+		} else if (op->code == OP_AGAIN || op->code == OP_JOINS) {
 			CHECK(depth && open[--depth] == op->ref);
 			CHECK(program->ops[op->ref].ref == i);
+			CHECK((program->ops[op->ref].code == OP_LOOP) == (op->code == OP_AGAIN));
 		}
 		CHECK((op->code == OP_END) == (i == group->ops + group->nr_ops - 1));
 	}
@@ -294,13 +361,17 @@ static void check_op(const struct program_group *group, const struct program_op 
 {
 	const struct program_index *index;
 
-	if (op->code == OP_RESUME || op->code == OP_FORK)
+	if (op->code == OP_RESUME || op->code == OP_FORK || op->code == OP_OTHERS)
 		CHECK(op->ref < program->nr_groups);
+	if (op->code == OP_OTHERS)
+		CHECK(program->groups[op->ref].indexed && op[1].how == PROGRAM_OTHERS);
+	if (op->code == OP_CPU_OFFLINE || op->code == OP_CPU_ONLINE || op->code == OP_STEAL)
+		CHECK(op->ref < program->nr_indexes && !program->indexes[op->ref].count);
 	if (op->code == OP_MARK_BEGIN || op->code == OP_MARK_END)
 		CHECK(op->ref < group->nr_marks);
 	if (op->code == OP_SET_CPUS)
 		CHECK(op->ref + op->other <= program->nr_ranges);
-	if (op->code < OP_TIMER || op->code > OP_READ)
+	if (!kind_of_op[op->code] && op->code != OP_LOCK && op->code != OP_UNLOCK)
 		return;
 	if (!(op->indexed & PROGRAM_REF_INDEXED)) {
 		CHECK(op->ref < program->nr_objects[kind_of_op[op->code]]);
