@@ -19,6 +19,7 @@ def test_page_as_written(checkout):  # noqa: F811
     assert json.loads(found[found.index("{") : found.rindex("}") + 1])["cpus"] == 16
     assert "CPU wait" in reader.run("./saakm sim rr --sanitize --check")
     assert "CPU wait" in reader.run("./saakm sim rr --sanitize --interleave")
+    assert "hypervisor" in reader.run("./saakm sim rr --load vtime --workload torture")
     assert "vtime.c" in reader.run("./saakm sim vtime --topology 2s4c2t --coverage")
     assert (checkout / "covered" / "index.html").is_file()
     assert "traced" in reader.run("./saakm sim rr --trace")

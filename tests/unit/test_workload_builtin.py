@@ -44,7 +44,7 @@ def test_each_option_works_to_its_limits(name, end):
         assert program.threads
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", sorted(ALL.keys() - {"torture"}))  # which no ideal machine knows
 def test_more_cpus_are_more_to_do(name):
     def work(cpus: int) -> int:
         return sum(run(name, cpus, 50 * MS).run_ns.values())

@@ -8,7 +8,18 @@ from .herd import HERD
 from .kernelbuild import KERNELBUILD
 from .lockheavy import LOCKHEAVY
 from .schbench import SCHBENCH
+from .torture import TORTURE
 
 ALL = {
-    one.name: one for one in (BIMODAL, FORKJOIN, HACKBENCH, HERD, KERNELBUILD, LOCKHEAVY, SCHBENCH)
+    one.name: one
+    for one in (
+        BIMODAL,
+        FORKJOIN,
+        HACKBENCH,
+        HERD,
+        KERNELBUILD,
+        LOCKHEAVY,
+        SCHBENCH,
+        TORTURE,
+    )  # fmt: skip
 }
