@@ -165,7 +165,9 @@ static void hash(struct task_struct *p)
 	list_add_tail_rcu(&p->thread_node, &p->signal->thread_head);
 }
 
-static bool join_process(struct task_struct *p, struct task_struct *parent)
+/* @signal: NULL, if there was no memory for it; only of a process of its own */
+static bool join_process(struct task_struct *p, struct task_struct *parent,
+			 struct signal_struct *signal)
 {
 	if (parent) {
 		p->signal = parent->signal;
@@ -173,9 +175,9 @@ static bool join_process(struct task_struct *p, struct task_struct *parent)
 		p->group_leader = get_task_struct(parent->group_leader);
 		return true;
 	}
-	p->signal = kzalloc(sizeof(*p->signal), GFP_KERNEL);
-	if (!p->signal)
+	if (!signal)
 		return false;
+	p->signal = signal;
 	refcount_set(&p->signal->sigcnt, 1);
 	INIT_LIST_HEAD(&p->signal->thread_head);
 	p->group_leader = p;
@@ -199,7 +201,8 @@ struct task_struct *model_new_task(const char *comm)
 	set_task_comm(p, comm);
 	__set_task_cpu(p, raw_smp_processor_id());
 	p->__state = TASK_UNINTERRUPTIBLE;
-	BUG_ON(!join_process(p, NULL));
+	/* In the kernel they are there before any allocation fails on purpose. */
+	join_process(p, NULL, sim_alloc(sizeof(*p->signal)));
 	hash(p);
 	p->tgid = p->pid;
 	model_group_join(p);
@@ -344,7 +347,8 @@ struct task_struct *model_fork(const char *comm, bool process, struct model_thre
 	ret = sched_fork(p);
 	if (ret)
 		goto free;
-	if (!join_process(p, process ? NULL : current)) {
+	if (!join_process(p, process ? NULL : current,
+			  process ? kzalloc(sizeof(*p->signal), GFP_KERNEL) : NULL)) {
 		ret = -ENOMEM;
 		goto cancel;
 	}
