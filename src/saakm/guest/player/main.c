@@ -41,7 +41,8 @@ const struct program *program;
 struct group *groups;
 u64 seed = 1, begin_ns;
 
-static const char *main_policy, *path;
+const char *main_policy;
+static const char *path;
 static u64 end_ns = 1000000000, align_ns = 64000000, first_pid = NEVER, begin_counter;
 static u32 *policy_ids, main_id;
 static volatile u32 alive;
@@ -155,7 +156,17 @@ static void refuse_what_is_not_played(void)
 		if (op->code == OP_EXEC)
 			sim_bad_input(path, op->line, "'exec' is not played: the threads are of "
 				      "one process, which it would end");
-		if (op->code == OP_SET_POLICY && op->b == PROGRAM_MAIN)
+		if (op->code >= OP_OTHERS && op->code != OP_SET_CGROUP &&
+		    op->code != OP_CGROUP_WEIGHT && op->code != OP_CGROUP_POLICY)
+			sim_bad_input(path, op->line, "this operation is not played: those on "
+				      "other threads, CPUs and modules are the simulator's alone");
+		if (op->code == OP_WAIT && op->how == PROGRAM_PI)
+			sim_bad_input(path, op->line, "'wait' with a pimutex is not played");
+		if (op->code != OP_SET_POLICY && op->code != OP_CGROUP_POLICY)
+			continue;
+		if (op->b == PROGRAM_ANY)
+			sim_bad_input(path, op->line, "'any' is not played: name a policy");
+		if (op->b == PROGRAM_MAIN)
 			need_main(op->line);
 	}
 	if (program->nr_instances > MAX_THREADS)
@@ -372,6 +383,7 @@ int main(int argc, char **argv)
 	refuse_what_is_not_played();
 	find_policies();
 	objects_init();
+	cgroups_init();
 	threads_init();
 	check_clocks();
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) || prctl(PR_SET_TIMERSLACK, 1))

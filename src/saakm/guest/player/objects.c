@@ -6,8 +6,11 @@
  */
 #include "player.h"
 
+#include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +26,7 @@ static struct pipe {
 	struct queue readers, writers;
 } *pipes;
 static u64 *timers;		/* when due */
+static pthread_mutex_t *pi_mutexes;
 
 /* All objects have one lock, which is held for some instructions. */
 static volatile u32 locked;
@@ -49,6 +53,17 @@ static void *resident(size_t size)
 	return memory;
 }
 
+static void init_pi_mutex(pthread_mutex_t *mutex)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+	pthread_mutex_init(mutex, &attr);
+}
+
 static void init_array(const struct program_array *array)
 {
 	u32 i, end = array->first + array->count;
@@ -68,6 +83,9 @@ static void init_array(const struct program_array *array)
 		case PROGRAM_TIMER:
 			timers[i] = NEVER;
 			break;
+		case PROGRAM_PIMUTEX:
+			init_pi_mutex(&pi_mutexes[i]);
+			break;
 		}
 	}
 }
@@ -83,6 +101,7 @@ void objects_init(void)
 	semaphores = resident(nr[PROGRAM_SEMAPHORE] * sizeof(*semaphores));
 	pipes = resident(nr[PROGRAM_PIPE] * sizeof(*pipes));
 	timers = resident(nr[PROGRAM_TIMER] * sizeof(*timers));
+	pi_mutexes = resident(nr[PROGRAM_PIMUTEX] * sizeof(*pi_mutexes));
 	for (i = 0; i < program->nr_arrays; i++)
 		init_array(&program->arrays[i]);
 }
@@ -104,7 +123,7 @@ static u64 sum_of_terms(const struct thread *t, const struct program_index *inde
 	return sum;
 }
 
-static u32 resolve(const struct thread *t, u32 ref, bool indexed)
+u32 resolve(const struct thread *t, u32 ref, bool indexed)
 {
 	const struct program_index *index = &program->indexes[ref];
 
@@ -226,6 +245,26 @@ void mutex_unlock(struct thread *t)
 	waiter = dequeue(&mutex->waiters);
 	unlock_objects();
 	wake(waiter);
+}
+
+/* These are the kernel's, which boosts. Whose holder has ended is taken over. */
+void pi_lock(struct thread *t)
+{
+	pthread_mutex_t *mutex = &pi_mutexes[this_ref(t)];
+	int error = pthread_mutex_lock(mutex);
+
+	if (error == EOWNERDEAD)
+		error = pthread_mutex_consistent(mutex);
+	if (error)
+		fault(t, "cannot lock: %s", strerror(error));
+}
+
+void pi_unlock(struct thread *t)
+{
+	int error = pthread_mutex_unlock(&pi_mutexes[this_ref(t)]);
+
+	if (error)
+		fault(t, "cannot unlock: %s", strerror(error));
 }
 
 /* ---- condition variables ---- */

@@ -37,6 +37,12 @@ static void time_op(struct thread *t)
 	}
 }
 
+static void chance(struct thread *t)
+{
+	if (random_below(&t->random, 1000000) >= t->op->a)
+		t->op = &program->ops[t->op->ref];
+}
+
 static void loop_op(struct thread *t)
 {
 	if (t->op->code == OP_LOOP)
@@ -71,6 +77,12 @@ static void step(struct thread *t)
 	case OP_SET_NICE: case OP_SET_CPUS: case OP_SET_POLICY: set(t); break;
 	case OP_PICK: t->pick = (u32)random_below(&t->random, t->op->a); break;
 	case OP_LOOP: case OP_AGAIN: loop_op(t); break;
+	case OP_CHANCE: chance(t); break;
+	case OP_PI_LOCK: pi_lock(t); break;
+	case OP_PI_UNLOCK: pi_unlock(t); break;
+	case OP_SET_CGROUP: set_cgroup(t); break;
+	case OP_CGROUP_WEIGHT: cgroup_weight(t); break;
+	case OP_CGROUP_POLICY: cgroup_policy(t); break;
 	default: break;
 	}
 	t->op++;

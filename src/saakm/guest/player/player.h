@@ -82,6 +82,7 @@ extern struct group *groups;
 extern struct thread threads[MAX_THREADS];	/* in order of birth */
 extern u32 nr_threads;
 extern u64 seed, begin_ns;
+extern const char *main_policy;
 
 /* main.c */
 __attribute__((noreturn, format(printf, 2, 3)))
@@ -111,8 +112,11 @@ void unlock_objects(void);
 void enqueue(struct queue *queue, struct thread *t);
 void wait_to_be_woken(struct thread *t);
 void wake(struct thread *t);
+u32 resolve(const struct thread *t, u32 ref, bool indexed);
 void mutex_lock(struct thread *t);
 void mutex_unlock(struct thread *t);
+void pi_lock(struct thread *t);
+void pi_unlock(struct thread *t);
 void cond_wait(struct thread *t);
 void cond_signal(struct thread *t, bool all);
 void barrier(struct thread *t);
@@ -124,10 +128,18 @@ void suspend(struct thread *t);
 void resume(struct thread *t);
 void timer(struct thread *t);
 
+/* cgroups.c */
+void cgroups_init(void);
+void set_cgroup(struct thread *t);
+void cgroup_weight(struct thread *t);
+void cgroup_policy(struct thread *t);
+
 /* threads.c */
 void threads_init(void);
 struct thread *begin_thread(u32 group, struct thread *parent, u64 origin, u64 began_ns);
 void set_first(struct thread *t);
+/* A system call of @t's has returned @result: errno is kept if it was refused. */
+void note(struct thread *t, int result);
 void set_nice(struct thread *t, int nice);
 void set_cpus(struct thread *t, struct program_cpus cpus);
 void set_policy(struct thread *t, struct program_policy policy);

@@ -92,7 +92,7 @@ void fork_children(struct thread *t)
 
 /* ---- they change ---- */
 
-static void note(struct thread *t, int result)
+void note(struct thread *t, int result)
 {
 	if (!result || t->refused)
 		return;
