@@ -34,6 +34,7 @@ static void run_one(struct irq_work *work)
 {
 	unsigned int flags = work->flags &= ~IRQ_WORK_PENDING;
 
+	machine_calls(work->func);
 	work->func(work);
 	if (work->flags != flags)
 		return;

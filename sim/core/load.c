@@ -301,6 +301,7 @@ void load_begin(void)
 	struct model_thread *launcher;
 
 	load_begin_ns = sim_now;
+	account_begin();
 	init_groups();
 	load_objects_init();
 	load_pi_init();

@@ -271,6 +271,8 @@ static inline void account_mark(struct model_thread *t, u32 mark, u64 ns)
 void account_refused(const struct load_group *group, const char *what, long error);
 /* It has ended: what its task_struct counts is the group's now. */
 void account_dead(struct model_thread *t);
+/* It begins. */
+void account_begin(void);
 /* The run ends here: what has been counted is kept for account_print(), and nothing more counts. */
 void account_close(void);
 void account_print(void);

@@ -25,6 +25,18 @@ void machine_warnings_end(void);
 
 /* "handler schedule of policy rr, thread worker (12) on CPU 3": what runs now. Returns @buf. */
 char *machine_describe(char *buf, size_t size);
+/* "; CPU 2 is in handler tick of policy rr": of all CPUs that are in one. Returns @buf. */
+char *machine_describe_handlers(char *buf, size_t size);
+
+/* A timer or the like calls @function, which may be a module's: who comes again and again? */
+static inline void machine_calls(const void *function)
+{
+	extern const void *machine_called;
+	extern u64 machine_called_ns;
+
+	machine_called = function;
+	machine_called_ns = sim_now;
+}
 
 /* ---- modules.c ---- */
 

@@ -20,6 +20,12 @@
 
 #define LINE_SIZE	2048
 
+/* Of those that are in a handler so many are named. */
+#define MOST_CPUS	3
+
+/* So long a handler may take, as by handler_limit_ms of the class. */
+#define MAX_HANDLER_NS	NSEC_PER_SEC
+
 /* A loop must not fill the disk. */
 #define LOG_SIZE	(20UL << 20)
 
@@ -149,15 +155,15 @@ int ___ratelimit(struct ratelimit_state *state, const char *function)
 
 /* ---- who runs ---- */
 
-/* The handler that a policy runs on this CPU, and of which policy. */
-static enum saakm_handler running_handler(const struct saakm_policy **policy)
+/* The handler that a policy runs on @cpu, and of which policy. */
+static enum saakm_handler handler_on(int cpu, const struct saakm_policy **policy)
 {
 	const struct saakm_context *context;
 
 	*policy = NULL;
-	if (sim_context.cpu < 0)
+	if (cpu < 0)
 		return SAAKM_H_none;
-	context = raw_cpu_ptr(&saakm_context);
+	context = per_cpu_ptr(&saakm_context, cpu);
 	if (context->handler == SAAKM_H_none || context->handler >= SAAKM_NR_HANDLERS)
 		return SAAKM_H_none;
 	*policy = saakm_is_core_event(context->handler) ? context->subject :
@@ -165,15 +171,38 @@ static enum saakm_handler running_handler(const struct saakm_policy **policy)
 	return context->handler;
 }
 
-static int describe_handler(char *buf, size_t size)
+static enum saakm_handler running_handler(const struct saakm_policy **policy)
+{
+	return handler_on(sim_context.cpu, policy);
+}
+
+static int describe_handler(char *buf, size_t size, int cpu)
 {
 	const struct saakm_policy *policy;
-	enum saakm_handler handler = running_handler(&policy);
+	enum saakm_handler handler = handler_on(cpu, &policy);
 
 	if (handler == SAAKM_H_none)
 		return 0;
 	return scnprintf(buf, size, "handler %s of policy %s, ", saakm_handler_names[handler],
 			 policy && policy->own ? policy->own->name : "(none)");
+}
+
+char *machine_describe_handlers(char *buf, size_t size)
+{
+	int cpu, n = 0, there = 0;
+
+	*buf = 0;
+	for_each_possible_cpu(cpu) {
+		int length = scnprintf(buf + n, size - n, "; CPU %d is in ", cpu);
+		int said = describe_handler(buf + n + length, size - n - length, cpu);
+
+		if (said && ++there <= MOST_CPUS)
+			n += length + said - strlen(", ");
+		buf[n] = 0;
+	}
+	if (there > MOST_CPUS)
+		scnprintf(buf + n, size - n, "; and %d CPUs more", there - MOST_CPUS);
+	return buf;
 }
 
 /*
@@ -229,7 +258,7 @@ char *machine_describe(char *buf, size_t size)
 		scnprintf(buf, size, "between events");
 		return buf;
 	}
-	n = describe_handler(buf, size) ?: describe_function(buf, size);
+	n = describe_handler(buf, size, sim_context.cpu) ?: describe_function(buf, size);
 	p = current;
 	if (p)
 		n += scnprintf(buf + n, size - n, "thread %s (%d), ", p->comm, p->pid);
@@ -450,6 +479,23 @@ void sim_preemptible(const char *file, int line)
 	report(complaint, text);
 }
 
+/* The class's watchdog looks at ticks, of which there are none where each CPU is in a handler. */
+static void check_time(enum saakm_handler handler)
+{
+	u64 ns = sim_now - sim_context.began;
+	struct complaint *complaint;
+	char text[256];
+
+	if (ns < MAX_HANDLER_NS)
+		return;
+	complaint = complain(__FILE__, __LINE__);
+	if (!complaint)
+		return;
+	snprintf(text, sizeof(text), "%s has taken %llu us, while its CPU did nothing else",
+		 saakm_handler_names[handler], div_u64(ns, NSEC_PER_USEC));
+	report(complaint, text);
+}
+
 /*
  * Interrupts of what waits without a runqueue lock the class looks after; and the one that ends may
  * not be the one that has begun last.
@@ -464,6 +510,9 @@ void sim_handler_left(void)
 	char text[256];
 
 	if (handler != context->handler || saakm_is_balancing(handler))
+		return;
+	check_time(handler);
+	if (sim_counts() == counts)
 		return;
 	complaint = complain(__FILE__, __LINE__);
 	if (complaint) {
@@ -516,13 +565,23 @@ void sim_core_left_context(int cpu, const void *fn)
 	context->task = NULL;
 }
 
+const void *machine_called;
+u64 machine_called_ns;
+
 void sim_core_loops(const struct sim_event *event, unsigned int count)
 {
+	const void *function = machine_called_ns == sim_now ? machine_called : NULL;
+	struct module *module = __module_address((unsigned long)function);
 	char text[256];
 
-	snprintf(text, sizeof(text),
-		 "%u events at one instant: a loop, in which %ps comes again and again", count,
-		 event->fn);
+	if (module)
+		snprintf(text, sizeof(text),
+			 "%u events at one instant: a loop, in which function %ps of module %s is called again and again",
+			 count, function, module->name);
+	else
+		snprintf(text, sizeof(text),
+			 "%u events at one instant: a loop, in which %ps comes again and again",
+			 count, event->fn);
 	report_end(text);
 }
 

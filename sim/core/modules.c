@@ -320,9 +320,12 @@ static void warn_of_refusal(const struct module *module, int error)
 {
 	char why[PAGE_SIZE];
 	ssize_t n = machine_file_read("last_error", why, sizeof(why));
+	const char *said = "";
 
+	if (n > 0)
+		said = strim(why);
 	machine_warn("module %s could not be loaded: %pe%s%s", module->name, ERR_PTR(error),
-		     n > 0 ? ": " : "", n > 0 ? strim(why) : "");
+		     *said ? ": " : "", said);
 }
 
 /* With fail=, so often one tries: a module may say whatever it likes if it finds no memory. */

@@ -166,8 +166,11 @@ void sim_core_boot(void)
 /* The engine's loop has come to its end: by itself, interrupted, or because it cannot go on. */
 void sim_core_finish(void)
 {
+	char handlers[512];
+
 	if (!taken_down && !sim_interrupted && !sim_misbehaves)
-		machine_warn("the run cannot be taken down: %u threads are left", load_alive);
+		machine_warn("the run cannot be taken down: %u threads are left%s", load_alive,
+			     machine_describe_handlers(handlers, sizeof(handlers)));
 	trace_end();
 	account_print();
 }

@@ -53,6 +53,7 @@ static void expired(struct sim_event *event)
 
 	model_irq_enter();
 	raw_cpu_write(running_timer, timer);
+	machine_calls(timer->function);
 	restart = timer->function(timer);
 	/* Who starts it in its function, and says NORESTART, has started it. */
 	if (restart == HRTIMER_RESTART && !sim_event_is_set(event))
@@ -151,6 +152,7 @@ static void run_timers(void)
 		list_del(&timer->entry);
 		timer->entry.next = NULL;
 		mine->running = timer;
+		machine_calls(timer->function);
 		timer->function(timer);
 		mine->running = NULL;
 	}

@@ -38,10 +38,12 @@ extern bool sim_booted;
 void sim_run(void);
 void sim_loop(void);
 void sim_undefer(struct sim_event *event);
+/* Is @address what the strand that runs would use next, were its stack larger? */
+bool sim_below_stack(const void *address);
 
 /* strand.c: stacks, and the switch between them */
 struct sim_stack {
-	void		*low;		/* of its memory; a guard page is below */
+	void		*low;		/* of its memory; below is what SIM_STACK_GUARD says */
 	size_t		size;
 	void		*pointer;	/* where it goes on, while it does not run */
 	void		*fake;		/* ASan's */
@@ -49,6 +51,8 @@ struct sim_stack {
 
 /* A stack that begins with @fn, which must not return. */
 void sim_stack_make(struct sim_stack *stack, void (*fn)(void));
+/* So many bytes below it may not be accessed: a large variable does not reach further. */
+#define SIM_STACK_GUARD	(256 * 1024UL)
 /* Go on upon @to, and come back when somebody switches to @from. */
 void sim_stack_switch(struct sim_stack *from, struct sim_stack *to);
 /* To be called first by a stack's function. */

@@ -81,6 +81,7 @@ void sim_stop(void);
  * @delays:	how often this event has called sim_pause(), since it last waited or slept
  * @handler:	of a policy, that has begun last
  * @counts:	sim_counts() when it did
+ * @began:	sim_now when it did
  *
  * An event begins with @preempt to @locks, @task and @delays 0, and has to end like that; otherwise it
  * is reported as having left a lock or the like.
@@ -96,6 +97,7 @@ struct sim_context {
 	unsigned int	delays;
 	unsigned int	handler;
 	unsigned int	counts;
+	sim_u64		began;
 };
 
 #define SIM_PREEMPT_MASK	0x000000ffU

@@ -74,6 +74,7 @@ static volatile bool stopping;
 static sim_u64 mark, quiet;			/* of RCU: the latest, and when this event began */
 static sim_u64 instant;				/* guard against loops */
 static unsigned int at_once;
+static const struct sim_strand *stuck_strand;	/* that is to say so itself */
 static struct sim_random interleaving;
 
 void sim_stop(void)
@@ -357,6 +358,8 @@ void sim_pause(sim_u64 ns)
 	sim_strand->context.cpu = sim_context.cpu;
 	wake_at(sim_strand, sim_now + ns);
 	suspend(PAUSED);
+	if (unlikely(stuck_strand))
+		stuck(sim_strand, &sim_context);
 }
 
 void __sim_interleave(void)
@@ -509,6 +512,14 @@ bool sim_on_stack(const void *address)
 	       (const char *)address < (const char *)stack->low + stack->size;
 }
 
+bool sim_below_stack(const void *address)
+{
+	const char *low = sim_strand ? sim_strand->stack.low : NULL;
+
+	return low && (const char *)address < low &&
+	       (const char *)address >= low - SIM_STACK_GUARD;
+}
+
 /* ---- grace periods ---- */
 
 sim_u64 sim_quiet_mark(void)
@@ -571,17 +582,23 @@ static void report_deadlocks(void)
 					  sim_now - strand->since);
 }
 
-/* What was due before the end does not come to happen: who has been in the way longest? */
+/*
+ * What was due before the end does not come to happen: who has been in the way longest? A debugger
+ * that stops at the report then sees the stack of that one.
+ */
 static void report_stuck(void)
 {
-	const struct sim_strand *strand, *longest = NULL;
+	struct sim_strand *strand, *longest = NULL;
 
 	for (strand = aside; strand; strand = strand->earlier)
 		if (strand->state == PAUSED && strand->context.delays &&
 		    (!longest || strand->delays_since < longest->delays_since))
 			longest = strand;
-	if (longest)
-		stuck(longest, &longest->context);
+	if (!longest)
+		return;
+	stuck_strand = longest;
+	take_up(longest);
+	switch_to(longest);
 }
 
 /* What was due before the end happens, though its CPU was occupied then. NULL: the end. */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks, and the switch between them: what strands are made of. A page without access is below
- * each, so that an overflow is a fault and not a surprise. AddressSanitizer must be told of
+ * Stacks, and the switch between them: what strands are made of. What is below each cannot be
+ * accessed, so that an overflow is a fault and not a surprise. AddressSanitizer must be told of
  * switches: it keeps the frames of functions that have returned for each stack.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "engine.h"
 
@@ -84,13 +83,12 @@ static void *first_pointer(struct sim_stack *stack, void (*fn)(void))
 
 void sim_stack_make(struct sim_stack *stack, void (*fn)(void))
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-	char *memory = mmap(NULL, page + STACK_SIZE, PROT_READ | PROT_WRITE,
+	char *memory = mmap(NULL, SIM_STACK_GUARD + STACK_SIZE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE))
+	if (memory == MAP_FAILED || mprotect(memory, SIM_STACK_GUARD, PROT_NONE))
 		sim_out_of_memory();
-	stack->low = memory + page;
+	stack->low = memory + SIM_STACK_GUARD;
 	stack->size = STACK_SIZE;
 	stack->fake = NULL;
 	stack->pointer = first_pointer(stack, fn);

@@ -146,7 +146,10 @@ MISTAKES = {
     "reads_anothers_clock": r"WARN at mistakes\.c:\d+: !\(__sim_rq_held\(.*" + THREAD,
     "changes_affinity_secretly": r"check: CPU \d, busy/\d+: is on a CPU that it may not use",
     "takes_a_cpu_away": r"check: CPU 1, .*: is current of a CPU that is offline, where \d are",
-    "loops": "500001 events at one instant: a loop, in which self_interrupt comes again and again",
+    "loops": "500001 events at one instant: a loop, in which function again of module mistakes is called ",
+    # libc has no frames by which one could find who has called it.
+    "aborts": r"crash: Aborted \[thread mistaken/0 \(\d+\), CPU 0\]",
+    "fills_the_stack": r"crash: AddressSanitizer has found an error \[.*\n(?s:.*): stack-overflow",
     "leaves_a_lock": "event expired has left preemption count 1, .*, 1 spinlocks ",
     "timer_never_ends": r"loop without end \[function never_returns of module mistakes, .*, in an interrupt, CPU 0\]",
     "worker_leaves_preemption_off": r"workqueue: leaves_preemption_off\(\) has left preemption count 1,",
@@ -159,8 +162,21 @@ def test_mistakes_are_reported(kind: str) -> None:
         simulator(Kind.SANITIZE, module="mistakes"),
         *(f"mistakes.kind={kind}", "for=100000000", "check=1"),
     )
-    assert done.returncode == 1
+    assert done.returncode == (-signal.SIGABRT if kind == "aborts" else 1)
     assert re.search(MISTAKES[kind], done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "says"),
+    [
+        ("aborts", signal.SIGABRT, "Aborted"),
+        ("fills_the_stack", signal.SIGSEGV, "the stack is full: a recursion without end, or a"),
+    ],
+)
+def test_a_crash_without_a_sanitizer_says_who_it_was(kind: str, number: int, says: str) -> None:
+    done = run(simulator(module="mistakes"), f"mistakes.kind={kind}", "for=100000000")
+    assert done.returncode == -number
+    assert re.search(rf"crash: {says}.* \[.*thread mistaken/0 \(\d+\), CPU 0\]", done.stderr)
 
 
 def test_a_complaint_is_made_ten_times() -> None:
@@ -207,6 +223,11 @@ def test_bad_options(option: str, says: str) -> None:
     assert done.returncode == 2
     assert says in done.stderr
     assert done.stdout == ""
+
+
+def test_the_example_of_a_setting_is_taken() -> None:
+    example = re.search(r"as in (set=\S+)", run(simulator(), "set=x").stderr)
+    assert example and run(simulator(), example[1], "for=1000000").returncode == 0
 
 
 def test_a_program_that_is_not_there() -> None:

@@ -11,18 +11,19 @@
 
 #include <linux/percpu.h>
 
-/* It has left other counts: report, and mend them. */
+/* It has left other counts, or has delayed itself, perhaps for long: report, and mend them. */
 __cold void sim_handler_left(void);
 
 static __always_inline void sim_handler_begins(unsigned long handler)
 {
 	sim_context.handler = handler;
 	sim_context.counts = sim_counts();
+	sim_context.began = sim_now;
 }
 
 static __always_inline void sim_handler_ends(void)
 {
-	if (unlikely(sim_counts() != sim_context.counts))
+	if (unlikely((sim_counts() ^ sim_context.counts) | sim_context.delays))
 		sim_handler_left();
 }
 

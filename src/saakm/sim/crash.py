@@ -19,6 +19,9 @@ _HINTS = {
 }
 # By somebody else: nothing that a policy does sends it.
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXFSZ)
+# Of the simulator: all faults; of the class: an ejection.
+_STOPS = ("sim_misbehaved", "saakm_veject")
+_REFUSES = "saakm_refuse"  # of the class, which then registers no policy
 _AT = re.compile(r"^\s*#\d+ \S+ in (?P<function>\S+) (?P<place>/\S+:\d+)", re.M)
 
 
@@ -37,7 +40,8 @@ class NotLoaded(Failed):
         super().__init__(
             f"module '{module}' could not be loaded: {error}",
             f"its init function failed; {_said(log)}",
-            f"mend that function, or give it what it needs (--param); {_debugger(command)}",
+            f"mend that function, or give it what it needs (--param); "
+            f"{debugger(command, _REFUSES)}",
             log,
             command,
         )
@@ -59,14 +63,19 @@ class Crashed(Failed):
         super().__init__(
             f"the simulation {_how(status, by_sanitizer, unread)}{_who(log)}",
             f"{_reason(status, log, unread)}seed {seed}; {_said(log)}",
-            _debugger(command),
+            debugger(command),
             log,
             command,
         )
 
 
-def _debugger(command: Sequence[str]) -> str:
-    return f"the same again, in a debugger: gdb --args {shlex.join(command)}"
+def debugger(command: Sequence[str], *more: str) -> str:
+    """Stops at the first fault, in the midst of it: of a loop as well, which a timer interrupts."""
+    stops = " ".join(f"-ex 'break {function}'" for function in (*_STOPS, *more))
+    return (
+        "the same again, in a debugger that stops there: "
+        f"gdb {stops} -ex run -ex 'backtrace 30' --args {shlex.join(command)}"
+    )
 
 
 def _how(status: int, by_sanitizer: bool, unread: str) -> str:

@@ -17,6 +17,8 @@ CLASS = paths.LINUX / "kernel" / "sched" / "saakm"
 _CLANG = "clang-19"
 # Its variables get redzones as well.
 _PER_CPU = "sim_percpu"
+# CONFIG_FRAME_WARN of the kernels that we build. Frames of who sanitizes or counts are larger.
+_LARGEST_FRAME = 1024
 
 
 class Kind(StrEnum):
@@ -90,6 +92,8 @@ def kernel_side(recipe: Recipe, compilers_own: Path, of_policy: bool = False) ->
     flags.append(f"-DNR_CPUS={recipe.nr_cpus}")
     if recipe.kind is Kind.SANITIZE:
         flags.append(f"-fsanitize-sections={_PER_CPU}")
+    if of_policy and recipe.kind is Kind.PLAIN:
+        flags.append(f"-Wframe-larger-than={_LARGEST_FRAME}")
     if recipe.compiler is Compiler.CLANG:
         flags += ["-Wno-microsoft-anon-tag", "-Wno-gnu-variable-sized-type-not-at-end"]
     # The last is where the class's "../sched.h" and "../../time/tick-sched.h" are found from.

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ..base import cache
 from ..base.errors import SaakmError
-from .crash import Failed
+from ..view.text import counted
+from .crash import Failed, debugger
 from .log import is_long, shortened
 from .run import Outcome
 from .scenario import keep
@@ -43,15 +44,28 @@ def tell(outcome: Outcome, kept: Path | None) -> int:
     log = outcome.log
     if is_long(log):
         log = shortened(log, str(kept or keep(log, "log")))
-    print(log, end="", file=sys.stderr)
-    for warning in found.warnings:
-        print(f"saakm: the simulated kernel complained: {warning}", file=sys.stderr)
+    print(log, end="\n" if log and not log.endswith("\n") else "", file=sys.stderr)
+    for sentence in sentences(outcome):
+        print(sentence, file=sys.stderr)
+    return _MISBEHAVED if outcome.misbehaved else 0
+
+
+def sentences(outcome: Outcome) -> list[str]:
+    """What went wrong, by whose fault, and how to look into it; none: nothing did."""
+    found = outcome.simulation
+    # Those of the kernel stand in its log, where some may be cut; others are about the workload.
+    said = [text for text in found.warnings if text in outcome.log]
+    lines = [f"saakm: {text}" for text in found.warnings if text not in said]
+    if said:
+        more = f" (and {counted(len(said) - 1, 'complaint')} more)" if said[1:] else ""
+        lines.append(f"saakm: the simulated kernel complained: {said[0]}{more}")
     for policy in found.ejected:
         assert policy.ejected
-        print(
+        lines += [
             f"saakm: policy '{policy.name}' was ejected at {policy.ejected.at_ns / 1e9:.6f} s: "
-            f"{policy.ejected.kind}: {policy.ejected.reason}\n"
+            f"{policy.ejected.kind}: {policy.ejected.reason}",
             f"  next: docs/reference/safety.md on '{policy.ejected.kind}'",
-            file=sys.stderr,
-        )
-    return _MISBEHAVED if outcome.misbehaved else 0
+        ]
+    if outcome.misbehaved:
+        lines.append(f"  {debugger(outcome.command)}")
+    return lines

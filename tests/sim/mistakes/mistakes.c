@@ -45,6 +45,26 @@ static void delays_for_ever(void)
 		udelay(100);
 }
 
+void abort(void) __noreturn;		/* libc's */
+
+static void aborts(void)
+{
+	abort();
+}
+
+static int deeper(int depth)
+{
+	volatile char frame[256];
+
+	frame[0] = depth;
+	return depth ? deeper(depth + 1) + frame[0] : 0;
+}
+
+static void fills_the_stack(void)
+{
+	deeper(1);
+}
+
 static void spins_for_ever(void)
 {
 	guard(irq)();
@@ -289,6 +309,8 @@ static const struct {
 	{ "sleeps_in_atomic",		sleeps_in_atomic },
 	{ "sleeps_again_and_again",	sleeps_again_and_again },
 	{ "delays_for_ever",		delays_for_ever },
+	{ "aborts",			aborts },
+	{ "fills_the_stack",		fills_the_stack },
 	{ "spins_for_ever",		spins_for_ever },
 	{ "sleeps_in_rcu",		sleeps_in_rcu },
 	{ "allocates_in_atomic",	allocates_in_atomic },
