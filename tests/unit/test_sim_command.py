@@ -7,6 +7,7 @@ No result depends on how long anything takes: simulated time is a number, and a 
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from functools import cache
@@ -61,9 +62,9 @@ def saakm(*arguments, **environment):
     )
 
 
-def result(*arguments):
+def result(*arguments, status=0):
     done = saakm(*arguments, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == status, done.stderr
     return json.loads(done.stdout)
 
 
@@ -260,6 +261,7 @@ main()
         (["rr", "--set", "on_violation"], "--set on_violation sets nothing"),
         (["rr", "--param", "nosuch=1"], "the simulator refuses what it is given"),
         (["rr", "--set", "nosuch=1"], "the simulator refuses what it is given"),
+        (["rr", "--load", "policies/rr:other"], "policies/rr:other names no policy"),
         (["policies/rr/rr.c"], "policies/rr/rr.c is not a policy's directory"),
         (["rr", "--workload", "policies"], "policies: it is no workload"),
         (["rr", "--workload", "/dev/null"], "/dev/null: it is no workload"),
@@ -290,14 +292,36 @@ def test_a_fault_in_a_workload_is_in_the_users_file(tmp_path):
     assert done.returncode == 2 and f"why:  {file}:7: thread 0 of group 'g'" in done.stderr
 
 
+RTAPP = """{
+  "tasks": {
+    "first": { "instance": 2, "run": 1000, "sleep": 100 },
+    "second": {
+      "run": 1000, "saakm": "%s"
+    }
+  },
+  "global": { "duration": 2 }
+}
+"""
+
+
+def test_a_file_of_rt_app_is_named_with_its_line_and_says_how_long(tmp_path):
+    file = tmp_path / "two.json"
+    file.write_text(RTAPP % "nosuch")
+    done = saakm("rr", "--workload", str(file))
+    assert done.returncode == 2
+    assert f"why:  {file}:4: no policy is loaded that is called 'nosuch'\n" in done.stderr
+    file.write_text(RTAPP % "rr")
+    assert result("rr", "--workload", str(file))["end_ns"] == 2 * 10**9
+    assert result("rr", "--workload", str(file), "--for", "10ms")["end_ns"] == 10**7
+
+
 def test_an_interrupt_while_it_starts_is_no_traceback(tmp_path):
     (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     done = saakm("rr", PYTHONPATH=f"{tmp_path}:{paths.REPO / 'src'}")
     assert (done.returncode, done.stderr) == (130, "")
 
 
-def test_a_module_that_does_not_start_is_a_fault(tmp_path):
-    text = """#include <linux/saakm.h>
+FAILS = """#include <linux/saakm.h>
 static int __init mine_init(void)
 {
 	return -EINVAL;
@@ -305,7 +329,10 @@ static int __init mine_init(void)
 module_init(mine_init);
 MODULE_LICENSE("GPL");
 """
-    done = told_of(mine(tmp_path, text))
+
+
+def test_a_module_that_does_not_start_is_a_fault(tmp_path):
+    done = told_of(mine(tmp_path, FAILS))
     assert done.returncode == 1
     assert "saakm: module 'mine' could not be loaded: -EINVAL\n  why:  its init" in done.stderr
 
@@ -401,9 +428,72 @@ def test_a_crash_says_who_it_was_and_how_to_look(tmp_path, endless, code, option
     assert {file.name for file in out.iterdir()} == {"kernel.log", "workload.program", "costs.txt"}
     first = done.stderr[done.stderr.index("saakm: the simulation") :].splitlines()[0]
     assert f"{how} in handler 'unblock_prepare' of policy 'mine'" in first
-    assert "seed 1" in done.stderr and "gdb --args " in done.stderr
-    command = done.stderr.partition("gdb --args ")[2].split()
+    assert "seed 1" in done.stderr and "gdb -ex 'break sim_misbehaved' " in done.stderr
+    command = done.stderr.partition(" --args ")[2].split()
     assert Path(command[0]).exists() and Path(command[-1]).read_text().split() == ENDLESS.split()
+
+
+HANDLER = """#include <linux/saakm.h>
+#include <linux/delay.h>
+static volatile bool ever = true;
+static struct list_head first, second;
+static int mine_prepare(struct process_event *event)
+{
+	struct list_head *one;
+
+	%s
+	return saakm_usable_cpu(event->task, 0);
+}
+SAAKM_POLICY(mine, .prepare = mine_prepare);
+"""
+LOOPS = {
+    "for": "while (ever) ;",
+    "udelay": "while (ever) udelay(10);",
+    "list": "first.next = &second; second.next = &second; list_for_each(one, &first) ever = true;",
+}
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+def test_a_loop_is_named_and_a_debugger_stops_in_it(tmp_path, kind):
+    """Simulated time is that of the first wakeup, whatever the loop takes."""
+    done = told_of(mine(tmp_path, HANDLER % LOOPS[kind]))
+    assert done.returncode == 1
+    said = next(line for line in done.stderr.splitlines() if line.startswith("saakm: the sim"))
+    assert "not end" in said and "[handler unblock_prepare of policy mine, thread " in said
+    command = shlex.split(done.stderr.partition("that stops there: ")[2])
+    assert command[0] == "gdb"
+    shown = subprocess.run(
+        ["gdb", "-batch", *command[1:]], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    stack = shown.stdout.partition("Breakpoint 1, sim_misbehaved")[2]
+    assert re.search(r"^#\d+ .*mine_prepare \(.*/mine\.c:\d+$", stack, re.M), shown.stdout
+
+
+def test_where_no_cpu_ticks_the_slow_handler_is_named_all_the_same():
+    misuser = paths.GUEST_MODULES / "misuser"
+    done = saakm(str(misuser), "--for", "1s", "--param", "mode=tick_slow", "--json")
+    first = json.loads(done.stdout)["warnings"][0]
+    assert done.returncode == 1
+    assert first.startswith(
+        "tick has taken 2000000 us, while its CPU did nothing else [handler tick"
+    )
+
+
+def test_a_large_variable_on_the_stack_is_warned_of_as_by_kbuild(tmp_path):
+    directory = mine(tmp_path, HANDLER % "volatile char large[2000]; large[event->prev_cpu] = 1;")
+    said = "warning: the frame size of 20[0-9][0-9] bytes is larger than 1024 bytes"
+    assert re.search(rf"{directory}/mine.c:\d+:1: {said}", told_of(directory).stderr)
+
+
+def test_idle_time_of_the_boot_does_not_count(tmp_path):
+    """A module that does not load is waited for: by grace periods of RCU."""
+    directory = mine(tmp_path, FAILS)
+    plain, beside = (
+        result("rr", "--for", "1ms", *more, status=status)
+        for more, status in (([], 0), (["--load", str(directory)], 1))
+    )
+    assert plain["end_ns"] == beside["end_ns"] == 1_000_000
+    assert all(2_000_000 < found["idle_ns"] < 4_000_000 for found in (plain, beside))
 
 
 def test_an_ejection_is_a_fault(tmp_path, endless):

@@ -117,7 +117,10 @@ def test_a_crash_names_who_where_and_how_to_look(wanted, fake):
     said = error.value
     assert said.what == "the simulation was ended by SIGSEGV in handler 'block' of policy 'rr'"
     assert "seed 7" in said.why and "| in handler" in said.why
-    assert "gdb --args" in said.next_step and "seed=7 for=1000000000" in said.next_step
+    assert (
+        "gdb -ex 'break sim_misbehaved'" in said.next_step
+        and "seed=7 for=1000000000" in said.next_step
+    )
     assert said.status == 1
 
 
@@ -265,6 +268,10 @@ sys.exit(2)
     first, second = error.value.why.splitlines()
     assert first == f"in the program made of my.json (kept at {made.arguments()[-1]}:7): no lock"
     assert second.startswith("in the costs made of dear.json (kept at ")
+    known = replace(made, program_of=Origin("my.json", lines=(0, 1, 0, 0, 0, 0, 12)))
+    with pytest.raises(SaakmError) as error:
+        run(fake(script), known)
+    assert error.value.why.splitlines()[0] == "my.json:12: no lock"
 
 
 def outcome_of(log, **more):
@@ -275,7 +282,8 @@ def test_a_long_log_is_shown_in_part(capsys):
     lines = [f"line {number}" for number in range(100_000)]
     lines[5000] = "[1.0] saakm: policy 'rr' is at fault: it lies"
     assert verdict.tell(outcome_of("\n".join(lines) + "\n"), None) == 1
-    said = capsys.readouterr().err.splitlines()
+    *said, debugger = capsys.readouterr().err.splitlines()
+    assert "gdb -ex 'break sim_misbehaved'" in debugger
     assert said[:200] == lines[:200] and said[-50:] == lines[-50:] and len(said) == 252
     assert said[201] == lines[5000]
     kept = said[200].partition("saakm: 99,750 lines are left out here; the whole is in ")[2]
@@ -286,11 +294,27 @@ def test_a_long_log_is_shown_in_part(capsys):
 def test_a_short_log_is_shown_whole(capsys, tmp_path, number):
     log = "hello\n" * number + "no end"
     verdict.tell(outcome_of(log), tmp_path / "kernel.log")
-    said = capsys.readouterr().err
+    said, _, debugger = capsys.readouterr().err.rpartition("\n  the same again, in a debugger")
+    assert debugger.endswith("\n")
     assert (said == log) == (number < 251) and said.endswith(
         "hello\nno end"[-6 - 6 * (number > 0) :]
     )
     assert (f"1 lines are left out here; the whole is in {tmp_path}" in said) == (number == 251)
+
+
+def test_each_fault_is_told_once(capsys):
+    """Those of the kernel stand in its log, too; one of the workload has nobody who complains."""
+    both = ["WARN at rr.c:1: x [CPU 0]", "2 threads wait, and nobody is left who could wake them"]
+    outcome = replace(outcome_of(f"[1.0] {both[0]}\n", warnings=both), misbehaved=False)
+    assert verdict.tell(outcome, None) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"[1.0] {both[0]}",
+        f"saakm: {both[1]}",
+        f"saakm: the simulated kernel complained: {both[0]}",
+    ]
+    assert verdict.sentences(outcome_of("one two three", warnings=["one", "two", "three"]))[0] == (
+        "saakm: the simulated kernel complained: one (and 2 complaints more)"
+    )
 
 
 def test_the_events_of_a_trace_leave_nothing_behind(tmp_path):

@@ -12,7 +12,7 @@ from saakm.workload.checking import MAX_GROUPS, MAX_NESTED
 from saakm.workload.errors import BadWorkload
 from saakm.workload.operations import OPERATIONS
 from saakm.workload.program import Group, Object, Op, Program, Ref, Time
-from saakm.workload.program_text import parse_text, to_text
+from saakm.workload.program_text import lines_of, parse_text, to_text
 
 GOOD = """\
 # a comment
@@ -55,6 +55,16 @@ def test_it_reads_what_the_form_shows():
     assert (a.nice, a.inherit, a.reset, a.cpus.ranges) == (-5, True, True, ((0, 0), (2, 5)))
     assert [op.line for op in a.ops] == [14, 15, 16, 17, 18, 19]
     assert parse_text(to_text(found), "again") == found
+
+
+def test_each_line_knows_which_one_it_is_made_of():
+    found = parse_text(GOOD, "FILE")
+    made = list(zip(to_text(found).splitlines(), lines_of(found), strict=True))
+    assert ("  loop 3", 14) in made and ("group z 0 7 saakm:rr 0 all none", 11) in made
+    assert made[0] == ("saakm-program 1", 0)
+    theirs = GOOD.splitlines()
+    for text, line in made:
+        assert not line or text.split()[0] in (theirs[line - 1].split()[0], "program", "end")
 
 
 @pytest.mark.parametrize("seed", range(150))

@@ -10,42 +10,25 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from ..base.errors import SaakmError
 from ..base.files import check_output, make_output, write_text
 from ..base.progress import meter
-from ..builder.policies import find_policy
 from ..model.schema import plain
 from ..sim import coverage as covering
 from ..sim import table as results
 from ..sim import traced, verdict
+from ..sim.asked import Asked, Course
 from ..sim.build import build
-from ..sim.costs import MEASURED, text_for
 from ..sim.crash import Failed
-from ..sim.durations import nanoseconds
-from ..sim.kbuild import Module, read_module
-from ..sim.kinds import Compiler, Kind, Recipe
-from ..sim.machine import USUAL, nr_cpus, parse_machine
+from ..sim.machine import USUAL
 from ..sim.run import Outcome, run
-from ..sim.scenario import Origin, Scenario
+from ..sim.scenario import Scenario
 from ..sim.verdict import statuses
 from ..view.terminal import label, table
-from ..vm.topology import Topology
 from ..workload.builtin.options import Builtin
-from ..workload.program_text import to_text
-from ..workload.registry import listing, load, text_file
+from ..workload.registry import listing
 from . import sim_options as options
 
 _MANY_EVENTS = 5_000_000  # in a trace: some 500 MB while it is written
-
-
-@dataclass(frozen=True)
-class Course:
-    """What is built and run, and how it is called."""
-
-    modules: list[Module]
-    recipe: Recipe
-    scenario: Scenario
-    title: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +56,7 @@ def sim(
     topology: options.Topology = USUAL,
     workload: options.Workload = "hackbench",
     seed: options.Seed = 1,
-    simulated: options.For = "10s",
+    simulated: options.For = "",
     param: options.Param = None,
     settings: options.Set = None,
     costs: options.Costs = None,
@@ -97,27 +80,27 @@ def sim(
         _list(as_json)
         return
     output = Output(as_json, trace, coverage, out)
+    asked = Asked(
+        policy=policy,
+        besides=besides or (),
+        topology=topology,
+        workload=workload,
+        seed=seed,
+        simulated=simulated,
+        params=param or (),
+        settings=settings or (),
+        costs=costs,
+        free=free,
+        sanitize=sanitize,
+        check=check,
+        interleave=interleave,
+        compiler=compiler,
+        coverage=coverage,
+    )
     with statuses():
-        modules = [read_module(_source(word)) for word in [policy, *(besides or [])]]
-        machine = parse_machine(topology)
-        recipe = _recipe(machine, sanitize, coverage, compiler)
-        table_of_costs = _costs(free, costs, modules[0])
-        scenario = Scenario(
-            topology=machine,
-            program=_program(workload, machine),
-            seed=seed,
-            end_ns=nanoseconds(simulated, "--for"),
-            costs=table_of_costs,
-            interleave=interleave,
-            check=check,
-            params=tuple(_param(text, modules) for text in param or []),
-            settings=tuple(_pair(text, "--set", "timeout_ms=500") for text in settings or []),
-            program_of=Origin(workload, text_file(workload)),
-            costs_of=_costs_of(costs or MEASURED),
-        )
+        course = asked.course()
         output.prepare()
-        title = f"{modules[0].name} on {topology}: {workload}, seed {seed}"
-        status = _conduct(Course(modules, recipe, scenario, title), output)
+        status = _conduct(course, output)
     raise typer.Exit(status)
 
 
@@ -159,90 +142,6 @@ def _run(
             progress.reach(min(100 * ns / scenario.end_ns, 100), 100)
 
         return run(program, scenario, events, on_progress, environment)
-
-
-# --- what is asked for ---
-
-
-def _source(policy: str) -> Path:
-    if not policy:
-        raise SaakmError(
-            "no policy is named", "saakm sim POLICY, or saakm sim --list", "saakm sim rr"
-        )
-    path = Path(policy)
-    if ("/" in policy or path.suffix) and path.is_file():
-        raise SaakmError(
-            f"{policy} is not a policy's directory",
-            "it is a file",
-            f"name its directory: saakm sim {path.resolve().parent}",
-        )
-    source = find_policy(policy)
-    if not source:
-        raise SaakmError(
-            f"'{policy}' cannot be simulated",
-            "it is the kernel's own scheduler, of which the simulator has no model",
-            "name a policy: saakm sim rr; for EEVDF: saakm run none, in a guest",
-        )
-    return source
-
-
-def _recipe(
-    machine: Topology, sanitize: bool, coverage: Path | None, compiler: Compiler | None
-) -> Recipe:
-    if sanitize and coverage:
-        raise SaakmError(
-            "--sanitize and --coverage exclude each other",
-            "each compiles in its own way",
-            "one after the other",
-        )
-    kind = Kind.SANITIZE if sanitize else Kind.COVERAGE if coverage else Kind.PLAIN
-    usual = Compiler.CLANG if coverage else Compiler.GCC
-    return Recipe(kind, compiler or usual, nr_cpus(machine))
-
-
-def _costs(free: bool, file: Path | None, policy: Module) -> str | None:
-    if free and file:
-        raise SaakmError(
-            "--free and --costs exclude each other",
-            "one says that nothing costs anything",
-            "leave out one of them",
-        )
-    return None if free else text_for(file or MEASURED, policy.name)
-
-
-def _costs_of(file: Path) -> Origin:
-    """JSON is no form that the program reads; a pipe could be read only once."""
-    return Origin(str(file), file if file.suffix != ".json" and file.is_file() else None)
-
-
-def _program(workload: str, machine: Topology) -> str:
-    return to_text(load(workload, machine.cpus))
-
-
-def _param(text: str, modules: list[Module]) -> str:
-    """Without a module's name before it, it is of the policy that the run is for."""
-    name, _, _ = _pair(text, "--param", "slice_us=2000").partition("=")
-    module, dot, _ = name.partition(".")
-    if not dot:
-        return f"{modules[0].modname}.{text}"
-    if module not in (known := [m.modname for m in modules]):
-        raise SaakmError(
-            f"--param {text} is of no module that is loaded",
-            f"'{module}' is none of {', '.join(known)}",
-            f"add --load {module}, or name one of these",
-        )
-    return text
-
-
-def _pair(text: str, option: str, example: str) -> str:
-    name, equals, _ = text.partition("=")
-    if not name or not equals:
-        raise SaakmError(
-            f"{option} {text} sets nothing",
-            "it is not NAME=VALUE",
-            f"for example {option} {example}",
-        )
-    return text
 
 
 # --- what came of it ---

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ..model.experiment import SEED
+from ..sim.asked import USUAL_TIME
 from ..sim.kinds import Compiler
 from ..sim.machine import NR_CPUS
 
@@ -35,7 +36,12 @@ Seed = Annotated[
     typer.Option("--seed", min=SEED.ge, max=SEED.le, help="The same seed repeats every event."),
 ]
 For = Annotated[
-    str, typer.Option("--for", help="Simulated time at most, as 500ms; a workload may end before.")
+    str,
+    typer.Option(
+        "--for",
+        help="Simulated time at most, as 500ms; a workload may end before.",
+        show_default=f"{USUAL_TIME}, or the duration that an rt-app file names",
+    ),
 ]
 List = Annotated[bool, typer.Option("--list", help="Show the workloads.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]

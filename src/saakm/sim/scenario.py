@@ -18,10 +18,17 @@ from .compile import CACHE
 
 @dataclass(frozen=True)
 class Origin:
-    """What an input is made of, in the user's words. `file`: his own, which is read as it is."""
+    """What an input is made of, in the user's words. `file`: his own, which is read as it is.
+
+    `lines`: of each line which one of `name` it is made of; 0: nobody knows.
+    """
 
     name: str
     file: Path | None = None
+    lines: Sequence[int] = ()
+
+    def line(self, number: int) -> int:
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else 0
 
 
 @dataclass(frozen=True)
@@ -80,8 +87,12 @@ def _own(origin: Origin | None) -> Path | None:
 
 
 def _made_of(what: str, origin: Origin, kept: Path, said: str) -> str:
-    place = re.compile(re.escape(str(kept)) + r"(?::\d+)?")
-    return place.sub(lambda match: f"in {what} made of {origin.name} (kept at {match[0]})", said)
+    def in_words(match: re.Match[str]) -> str:
+        if line := origin.line(int(match[1] or 0)):
+            return f"{origin.name}:{line}"
+        return f"in {what} made of {origin.name} (kept at {match[0]})"
+
+    return re.sub(re.escape(str(kept)) + r"(?::(\d+))?", in_words, said)
 
 
 def keep(text: str, suffix: str) -> Path:

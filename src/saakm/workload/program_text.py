@@ -214,13 +214,24 @@ def parse_text(text: str, file: str) -> Program:
 def to_text(program: Program) -> str:
     """The same program yields the same bytes."""
     check(program, "the program")
-    lines = [f"{_HEADER} {VERSION}"]
-    lines += [_object_line(one) for one in program.objects]
-    lines += [f"mark {mark}" for mark in program.marks]
-    lines += [_group_line(group) for group in program.groups]
+    return "".join(f"{text}\n" for text, _ in _lines(program))
+
+
+def lines_of(program: Program) -> tuple[int, ...]:
+    """Of each line of the text: which line of the user's file it is made of; 0: nobody knows."""
+    return tuple(line for _, line in _lines(program))
+
+
+def _lines(program: Program) -> Iterator[tuple[str, int]]:
+    yield f"{_HEADER} {VERSION}", 0
+    yield from ((_object_line(one), one.line) for one in program.objects)
+    yield from ((f"mark {mark}", 0) for mark in program.marks)
+    yield from ((_group_line(group), group.line) for group in program.groups)
     for group in program.groups:
-        lines += ["", f"program {group.name}", *_op_lines(group.ops), "end"]
-    return "\n".join(lines) + "\n"
+        yield "", 0
+        yield f"program {group.name}", group.line
+        yield from zip(_op_lines(group.ops), (op.line for op in group.ops))
+        yield "end", group.line
 
 
 def _object_line(one: Object) -> str:
