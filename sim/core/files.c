@@ -433,6 +433,22 @@ static void refuse(const struct sim_setting *set, long error)
 		      n > 0 ? ": " : "", n > 0 ? why : "");
 }
 
+/* Ends the run: bad input. */
+static void unknown_file(const struct sim_setting *set)
+{
+	static const char ours[] = "/sys/kernel/saakm/";
+	const struct node *node;
+	char known[512] = "";
+	size_t n = 0;
+
+	list_for_each_entry(node, &nodes, entry)
+		if (!node->directory && node->mode & 0200 && !strncmp(node->path, ours, strlen(ours)))
+			n += scnprintf(known + n, sizeof(known) - n, "%s%s", n ? ", " : "",
+				       node->path + strlen(ours));
+	sim_bad_input(NULL, 0, "option set=%s:%s: there is no such file; there are %s", set->name,
+		      set->value, known);
+}
+
 static void set_files(bool all)
 {
 	struct sim_setting *set;
@@ -444,8 +460,7 @@ static void set_files(bool all)
 		n = machine_file_write(set->name, set->value, strlen(set->value));
 		if (n == -ENOENT && !lookup(set->name)) {
 			if (all)
-				sim_bad_input(NULL, 0, "option set=%s:%s: there is no such file",
-					      set->name, set->value);
+				unknown_file(set);
 			continue;
 		}
 		if (n < 0)

@@ -10,6 +10,7 @@ import typer
 from .base import cache
 from .base.errors import SaakmError
 from .commands import (
+    agree,
     attacks,
     bench,
     build,
@@ -63,6 +64,7 @@ app.command(cls=recorded.Command)(cost.cost)
 app.command(cls=recorded.Command)(bench.bench)
 app.command(cls=recorded.Command)(lab.lab)
 app.command(cls=recorded.Command)(replay.replay)
+app.command(cls=recorded.Command)(agree.agree)
 app.command(cls=recorded.Command)(report.report)
 app.command(cls=recorded.Command)(docs.docs)
 app.command(cls=recorded.Command)(package.package)

@@ -2,9 +2,12 @@
 """The simulator does what the kernel does: scenarios of lab/agreement/scenarios, whole in both."""
 
 import itertools
+import json
 
 import pytest
+from typer.testing import CliRunner
 
+from saakm.cli import app
 from saakm.lab.agreement.conduct import Result, run_in_guest, run_simulated
 from saakm.lab.agreement.in_guest import ARGUMENTS
 from saakm.lab.agreement.scenario import read_all
@@ -45,3 +48,16 @@ def test_same_events(guest, scenarios):
         assert result.comparison.steps > 5, f"{scenario.name}: nothing happened"
         assert not result.comparison.difference, f"{scenario.name}: {result.comparison.difference}"
         assert result.played.story.interruptions <= 20, f"{scenario.name}: much was left out"
+
+
+def test_the_command(tmp_path):
+    """As a user plays one: docs/explanation/simulator.md."""
+    done = CliRunner().invoke(
+        app, ["agree", "preemption-prio", "--json", "--keep", str(tmp_path / "kept")]
+    )
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(done.stdout)
+    assert row["agrees"] and row["steps"] > 5 and row["difference"] is None and not row["faults"]
+    kept = {file.name for file in (tmp_path / "kept").iterdir()}
+    sides = [f"preemption-prio.{side}" for side in ("kernel", "simulator")]
+    assert kept == {f"{side}.{what}" for side in sides for what in ("trace", "story")}

@@ -2,6 +2,7 @@
 """docs/how-to/simulate.md: its commands."""
 
 import json
+import signal
 
 import pytest
 
@@ -20,6 +21,10 @@ def test_page_as_written(checkout):  # noqa: F811
     assert "CPU wait" in reader.run("./saakm sim rr --sanitize --check")
     assert "CPU wait" in reader.run("./saakm sim rr --sanitize --interleave")
     assert "hypervisor" in reader.run("./saakm sim rr --load vtime --workload torture")
+    loop = reader.start("./saakm dev rr --sim")
+    assert any("version 1 ran" in line for line in loop.stdout)
+    loop.send_signal(signal.SIGINT)
+    assert loop.wait() == 0
     assert "vtime.c" in reader.run("./saakm sim vtime --topology 2s4c2t --coverage")
     assert (checkout / "covered" / "index.html").is_file()
     assert "traced" in reader.run("./saakm sim rr --trace")

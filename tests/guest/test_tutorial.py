@@ -40,6 +40,10 @@ def test_tutorial_as_written(checkout):  # noqa: F811
     assert ".perfetto-trace" in reader.run("./saakm trace mine")
     assert "mine on 8s64c2t" in reader.run("./saakm sim mine --topology")
     assert "CPU wait" in reader.run("./saakm sim mine --sanitize")
+    loop = reader.start("./saakm dev mine --sim")
+    wait_for(loop, "version 1 ran")
+    loop.send_signal(signal.SIGINT)
+    assert loop.wait() == 0
     reader.write_code()
     assert "ejected (wrong-election) in schedule" in reader.run("./saakm run mine", status=1)
     assert reader.at_the_end()

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is compared between kernel and simulator, and what counts as different."""
 
+import json
+
 import pytest
+from typer.testing import CliRunner
 
 from saakm.base.errors import SaakmError
+from saakm.cli import app
+from saakm.commands import agree
 from saakm.lab.agreement.compare import NEAR_NS, compare
 from saakm.lab.agreement.scenario import read, read_all
 from saakm.lab.agreement.story import Step, Story, Window, tell
@@ -89,3 +94,26 @@ def test_a_wrong_line_is_refused(tmp_path, line, why):
     with pytest.raises(SaakmError, match=str(file)) as caught:
         read(file)
     assert why in caught.value.why
+
+
+def test_the_command_runs_one_side_alone_and_lists_what_there_is():
+    done = CliRunner().invoke(app, ["agree", "yield", "slices", "--only", "simulator"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == ["yield", "slices", "2 of 2 scenarios run"]
+    listed = json.loads(CliRunner().invoke(app, ["agree", "--list", "--json"]).stdout)
+    assert len(listed) == len(read_all()) and all(one["shows"] for one in listed)
+    shown = CliRunner().invoke(app, ["agree", "yield", "--list"]).stdout
+    assert "│ yield" in shown and "│ slices" not in shown
+    done = CliRunner().invoke(app, ["agree", "nosuch"])
+    assert "there is no scenario 'nosuch'" in str(done.exception) and done.exception.status == 2
+
+
+def test_what_differs_is_a_status_and_a_row(monkeypatch):
+    def simulate(result):
+        result.faults.append("it complained")
+
+    monkeypatch.setattr(agree, "run_simulated", simulate)
+    done = CliRunner().invoke(app, ["agree", "yield", "--only", "simulator", "--json"])
+    (row,) = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert (row["name"], row["agrees"], row["faults"]) == ("yield", None, ["it complained"])

@@ -281,7 +281,12 @@ def test_errors_say_what_why_and_what_next(arguments, what, monkeypatch):
 def test_an_error_is_an_exit_status_and_a_sentence():
     done = saakm("rr", "--set", "nosuch=1")
     assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr
-    assert "saakm: the simulator refuses what it is given\n  why:  " in done.stderr
+    said = "--set nosuch=1: there is no such file; there are check_transitions, "
+    assert f"saakm: the simulator refuses what it is given\n  why:  {said}" in done.stderr
+    example = re.search(r"as (\w+=\d+); may", saakm("--help").stdout.partition("--set")[2])
+    assert example and saakm("rr", "--for", "1ms", "--set", example[1]).returncode == 0
+    done = saakm("rr", "--param", "slice_us=x")
+    assert "why:  --param rr.slice_us=x: the module does not take that" in done.stderr
 
 
 def test_a_fault_in_a_workload_is_in_the_users_file(tmp_path):

@@ -207,7 +207,10 @@ def test_all_mistakes_are_made() -> None:
         ("machinery.numbers=1,2,3,4,5", "does not take that: -EINVAL"),
         ("machine.cycles=1", "option machine.cycles=1: there is no module of that name"),
         ("set=on_violation:perhaps", "option set=on_violation:perhaps: -EINVAL"),
-        ("set=nothing:1", "option set=nothing:1: there is no such file"),
+        (
+            "set=nothing:1",
+            "option set=nothing:1: there is no such file; there are check_transitions, ",
+        ),
         ("set=/sys/kernel/debug/machinery/state:1", "-EACCES"),
         ("cpus=0", "option cpus=0: between 1 and 65536 is possible"),
         ("cpus=65", "cpus=65: this simulator was built for at most 64"),

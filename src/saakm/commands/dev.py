@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""saakm dev: a guest that runs each version of a policy as it is saved."""
+"""saakm dev: a guest, or a simulated machine, that runs each version of a policy as it is saved."""
 
 import contextlib
 import os
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -17,12 +19,19 @@ from ..dev import sample
 from ..dev.loop import Session
 from ..dev.plain import Plain
 from ..dev.screen import Screen
+from ..dev.simulated import OnProgress, Run, Simulated
+from ..dev.simulated_view import SimulatedView
+from ..sim.asked import Asked, source_of
+from ..sim.verdict import statuses
 from ..trace.events import enabled_at_boot
 from ..vm.options import VmOptions, with_machine_options
+from . import dev_options as options
 from .run import boot, check_policy, report_splats
 
 _POLL_SECONDS = 0.1
 _SAMPLE_SECONDS = 1.0
+_WORKLOAD = "hackbench -g 4 -l 200"
+_SIMULATED_WORKLOAD = "hackbench"
 
 
 @with_machine_options
@@ -30,22 +39,49 @@ def dev(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help="A policy's name or directory.")],
     workload: Annotated[
-        str, typer.Option("--workload", help="The command that runs again and again.")
-    ] = "hackbench -g 4 -l 200",
+        str,
+        typer.Option(
+            "--workload",
+            help="The command that runs again and again; with --sim one of saakm sim --list, or a file.",
+            show_default=f"{_WORKLOAD}; {_SIMULATED_WORKLOAD}",
+        ),
+    ] = "",
+    sim: Annotated[
+        bool, typer.Option("--sim", help="In a simulated machine, anew for each save: no VM.")
+    ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live view.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The lines as JSON objects.")] = False,
     seconds: Annotated[float, typer.Option("--for", help="End after so many seconds.")] = 0.0,
+    each_for: options.EachFor = "",
+    load: options.Load = None,
+    param: options.Param = None,
+    settings: options.Set = None,
+    free: options.Free = False,
+    sanitize: options.Sanitize = False,
+    check: options.Check = False,
+    interleave: options.Interleave = 0,
 ) -> None:
     """Edit a policy while it runs: every save is built and replaces it, live.
 
     A version that does not compile or is refused changes nothing. One that is ejected is
-    replaced by the next.
+    replaced by the next. With --sim each version is run from the beginning, in a simulated machine, and
+    compared with the one before.
     """
+    choices = options.Choices(
+        load or (), param or (), settings or (), sanitize, check, interleave, free, each_for
+    )
+    if sim:
+        with statuses():
+            asked = choices.asked(policy, workload or _SIMULATED_WORKLOAD, vm)
+            _simulate(asked, as_json, seconds)
+        return
+    choices.refuse_in_guest()
     source = check_policy(policy)
     if not source:
         raise SaakmError(
             f"'{policy}' cannot be edited", "it is the kernel's own scheduler", "saakm new NAME"
         )
+    workload = workload or _WORKLOAD
     append = [*(vm.append or []), enabled_at_boot(sample.EVENTS)]
     with boot(replace(vm, append=append)) as guest:
         sample.prepare(guest)
@@ -55,9 +91,10 @@ def dev(
                 session.start()
             lines = plain or as_json or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb"
             view = Plain(source, as_json) if lines else Screen(source)
+            until = time.monotonic() + seconds if seconds else float("inf")
             with contextlib.suppress(KeyboardInterrupt), view:
                 view.started(workload)
-                _follow(session, view, time.monotonic() + seconds if seconds else float("inf"))
+                _follow(session, view, until)
         finally:
             session.close()
             report_splats(guest)
@@ -74,3 +111,29 @@ def _follow(session: Session, view: Plain | Screen, until: float) -> None:
             view.sampled(now)
             due = time.monotonic() + _SAMPLE_SECONDS
         time.sleep(_POLL_SECONDS)
+
+
+def _simulate(asked: Asked, as_json: bool, seconds: float) -> None:
+    """A first Ctrl-C in the middle of a run ends that one, whose beginning is shown, too."""
+    source = source_of(asked.policy)
+    title = asked.course().title  # refuses what it must before anything is said
+    session, view = Simulated(asked, source), SimulatedView(source, as_json)
+    until = time.monotonic() + seconds if seconds else float("inf")
+    try:
+        with contextlib.suppress(KeyboardInterrupt), view:
+            view.started(title)
+            _tell(session.first, view)
+            while time.monotonic() < until:
+                if saves := session.saved():
+                    _tell(partial(session.update, saves), view)
+                time.sleep(_POLL_SECONDS)
+    finally:
+        session.close()
+
+
+def _tell(step: Callable[[OnProgress], Run], view: SimulatedView) -> None:
+    with meter("building and simulating") as progress:
+        run = step(lambda _, events: progress.describe(f"{events:,} events"))
+    view.ran(run)
+    if run.result and run.result.simulation.interrupted:
+        raise KeyboardInterrupt

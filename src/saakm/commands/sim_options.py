@@ -82,7 +82,9 @@ Param = Annotated[
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A file of /sys/kernel/saakm, as timeout_ms=500; may be repeated."),
+    typer.Option(
+        "--set", help="A file of /sys/kernel/saakm, as handler_limit_ms=500; may be repeated."
+    ),
 ]
 Trace = Annotated[
     Path | None,

@@ -26,6 +26,10 @@ class Saves:
             count, self._count = self._count, 0
         return count
 
+    def waiting(self) -> bool:
+        """Whether there is one that take() would count."""
+        return self._count > 0
+
     def close(self) -> None:
         self._ended.set()
         self._thread.join()

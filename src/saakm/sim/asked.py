@@ -67,7 +67,7 @@ class Asked:
             interleave=self.interleave,
             check=self.check,
             params=tuple(_param(text, modules) for text in self.params),
-            settings=tuple(_pair(text, "--set", "timeout_ms=500") for text in self.settings),
+            settings=tuple(_pair(text, "--set", "handler_limit_ms=500") for text in self.settings),
             program_of=Origin(self.workload, text_file(self.workload), lines_of(program)),
             costs_of=_costs_of(self.costs or MEASURED),
         )

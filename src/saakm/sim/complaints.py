@@ -45,6 +45,19 @@ _INSTEAD = (
 )
 
 
+class NotBuilt(SaakmError):
+    """A policy's fault; `said` is what compiler or linker say of it."""
+
+    def __init__(self, what: str, why: str, next_step: str, said: str, lacking: bool):
+        super().__init__(what, why, next_step)
+        self.said, self.lacking = said, lacking
+
+    def lines(self, directory: Path) -> list[str]:
+        """For a terminal; the policy's own files are named as they are called there."""
+        said = self.said.replace(f"{directory}/", "").rstrip().splitlines()
+        return [self.what, *said, self.next_step] if self.lacking else said
+
+
 def of_compiler(error: CompileError) -> SaakmError:
     """The compiler's own words, and a sentence where it is a matter of the simulator."""
     said = error.said
@@ -58,11 +71,13 @@ def of_compiler(error: CompileError) -> SaakmError:
         return _missing(f"header <{match['name']}>", match, said, _HEADERS)
     if match := _UNDECLARED.search(said):
         return _missing(f"name '{match['name']}'", match, said, "")
-    return SaakmError(
+    return NotBuilt(
         f"{error.unit.source} does not compile",
         f"the compiler says:\n{said.rstrip()}",
         "mend it; a guest's compiler would say the same, unless it is a name that the simulator "
         "lacks: then saakm run",
+        said,
+        lacking=False,
     )
 
 
@@ -81,10 +96,12 @@ def of_linker(said: str, modules: Sequence[Module]) -> SaakmError:
 def _missing(what: str, match: re.Match[str], said: str, more: str) -> SaakmError:
     name, at = match["name"], f"{match['file']}:{match['line']}"
     hint = next((text for pattern, text in _INSTEAD if pattern.search(name)), more)
-    return SaakmError(
+    return NotBuilt(
         f"the simulator has no {what}",
         f"{at} uses it; the compiler says:\n{said.rstrip()}",
         f"{hint + '; ' if hint else 'if it is no typing error, do without it; '}{_IN_GUEST}",
+        said,
+        lacking=True,
     )
 
 

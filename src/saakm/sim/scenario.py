@@ -73,7 +73,10 @@ class Scenario:
         return _own(self.costs_of) or keep(text, "costs")
 
     def in_words(self, said: str) -> str:
-        """What the program says of a file that we have made: the user knows what it is made of."""
+        """What the program says of its options, and of files that we have made, as a user knows them."""
+        said = re.sub(r"^sim: ", "", said, flags=re.M)
+        said = re.sub(r"\boption set=([^:\s]+):", r"--set \1=", said)
+        said = re.sub(r"\boption (?=[\w-]+\.\w+=)", "--param ", said)
         if self.program_of and not self.program_of.file:
             said = _made_of("the program", self.program_of, self._program(), said)
         if self.costs is not None and self.costs_of and not self.costs_of.file:

@@ -91,16 +91,19 @@ class VmOptions:
         """Refuses what can be refused at once, before a kernel is built for minutes."""
         cache.refuse_hidden()
         find_qemu(may_fetch=False)
+        self.refuse_two_shapes()
+        parse_topology(self.shape)
+        kconfig.fragments(self.config)
+        check_accel(self.accel)
+        megabytes(self.memory or "1G")
+
+    def refuse_two_shapes(self) -> None:
         if self.cpus is not None and self.topology is not None:
             raise SaakmError(
                 "--cpus and --topology exclude each other",
                 f"--topology {self.topology} already says how many CPUs there are",
                 "leave out one of them",
             )
-        parse_topology(self.shape)
-        kconfig.fragments(self.config)
-        check_accel(self.accel)
-        megabytes(self.memory or "1G")
 
     @property
     def shape(self) -> str:

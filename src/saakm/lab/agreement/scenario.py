@@ -75,7 +75,9 @@ def find(name: str) -> Scenario:
     file = DIRECTORY / f"{name}.txt"
     if not file.exists():
         known = ", ".join(one.stem for one in sorted(DIRECTORY.glob("*.txt")))
-        raise SaakmError(f"there is no scenario '{name}'", f"there are {known}", "name one of them")
+        refusal = SaakmError(f"there is no scenario '{name}'", f"there are {known}", "name one")
+        refusal.status = 2
+        raise refusal
     return read(file)
 
 
