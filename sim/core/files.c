@@ -429,7 +429,8 @@ static void refuse(const struct sim_setting *set, long error)
 
 	if (n > 0 && why[n - 1] == '\n')
 		why[--n] = 0;
-	sim_bad_input(NULL, 0, "option set=%s:%s: %pe%s%s", set->name, set->value, ERR_PTR(error),
+	sim_bad_input(NULL, 0, "option set=%s:%s: the kernel does not take that: %pe%s%s",
+		      set->name, set->value, ERR_PTR(error),
 		      n > 0 ? ": " : "", n > 0 ? why : "");
 }
 

@@ -268,6 +268,7 @@ main()
         (["rr", "--workload", "nosuch"], "nosuch"),
         (["rr", "--workload", "/nosuch.json"], "/nosuch.json"),
         (["rr", "--trace", "/proc/x/y"], "cannot write"),
+        (["rr", "--out", "README.md"], "cannot write into README.md"),
     ],
 )
 def test_errors_say_what_why_and_what_next(arguments, what, monkeypatch):

@@ -206,7 +206,10 @@ def test_all_mistakes_are_made() -> None:
         ("machinery.cycles=x", "option machinery.cycles=x: the module does not take that: -EINVAL"),
         ("machinery.numbers=1,2,3,4,5", "does not take that: -EINVAL"),
         ("machine.cycles=1", "option machine.cycles=1: there is no module of that name"),
-        ("set=on_violation:perhaps", "option set=on_violation:perhaps: -EINVAL"),
+        (
+            "set=on_violation:perhaps",
+            "option set=on_violation:perhaps: the kernel does not take that: -EINVAL",
+        ),
         (
             "set=nothing:1",
             "option set=nothing:1: there is no such file; there are check_transitions, ",

@@ -31,13 +31,19 @@ def _flush(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def _why(error: OSError) -> str:
+    if isinstance(error, FileExistsError):
+        return "it is a file, and no directory"
+    return str(error)
+
+
 def make_output(directory: Path) -> Path:
     """The directory that a user has named for what a command writes."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SaakmError(
-            f"cannot write into {directory}", str(error), "give another directory"
+            f"cannot write into {directory}", _why(error), "give another directory"
         ) from error
     return directory
 

@@ -28,7 +28,7 @@ class Side(StrEnum):
 def agree(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Scenarios of --list.", show_default="all"),
+        typer.Argument(metavar="NAME", help="Scenarios of --list.", show_default="all"),
     ] = None,
     only: Annotated[
         Side | None, typer.Option("--only", help="Run one of the two, and compare nothing.")

@@ -14,13 +14,14 @@ from ..sim.machine import NR_CPUS
 Policy = Annotated[str, typer.Argument(help="A policy's name or directory.", show_default=False)]
 Load = Annotated[
     list[str] | None,
-    typer.Option("--load", help="A policy to load besides; may be repeated."),
+    typer.Option("--load", help="Another policy to load besides; may be repeated."),
 ]
 Topology = Annotated[
     str,
     typer.Option(
         "--topology",
-        help=f"Machine, as 1s4c or 8s64c2t (1,024 CPUs); at most {NR_CPUS[-1]:,} CPUs.",
+        help="Machine: 1s4c (1 socket, 4 cores); 8s64c2t (8 sockets x 64 cores x 2 threads = 1,024 "
+        f"CPUs); at most {NR_CPUS[-1]:,} CPUs.",
     ),
 ]
 Workload = Annotated[
@@ -47,19 +48,25 @@ List = Annotated[bool, typer.Option("--list", help="Show the workloads.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Sanitize = Annotated[
     bool,
-    typer.Option("--sanitize", help="With AddressSanitizer and UndefinedBehaviorSanitizer."),
+    typer.Option(
+        "--sanitize", help="Find wrong uses of memory, overflows and the like (ASan, UBSan)."
+    ),
 ]
 Check = Annotated[
-    bool, typer.Option("--check", help="Check invariants of the class after each event.")
+    bool,
+    typer.Option("--check", help="After each event compare the class's books with one another."),
 ]
 CompilerOption = Annotated[
-    Compiler | None, typer.Option("--compiler", help="Compile with it.", show_default="gcc")
+    Compiler | None,
+    typer.Option(
+        "--compiler", help="Compile with it; no result depends on it.", show_default="gcc"
+    ),
 ]
 Interleave = Annotated[
     int,
     typer.Option(
         "--interleave", min=0, max=10**6,
-        help="Of the operations on locks 1 in N lets other CPUs run first: hunts races.",
+        help="Find races: 1 in N operations on locks lets other CPUs run first, as 10; 0: none.",
     ),
 ]  # fmt: skip
 Free = Annotated[
@@ -69,7 +76,7 @@ Costs = Annotated[
     Path | None,
     typer.Option(
         "--costs",
-        help="What operations cost, as benchmarks/sim-costs/measured.json has it.",
+        help="What a wakeup, switch, tick costs: a file like benchmarks/sim-costs/measured.json.",
         show_default="that file",
     ),
 ]
@@ -77,7 +84,8 @@ Param = Annotated[
     list[str] | None,
     typer.Option(
         "--param",
-        help="Of a module, as slice_us=2000, or rr.slice_us=2000 of another one; may be repeated.",
+        help="A parameter of the policy's module, as slice_us=2000, or rr.slice_us=2000 of one that "
+        "is loaded besides; may be repeated.",
     ),
 ]
 Set = Annotated[

@@ -104,7 +104,9 @@ def source_of(policy: str) -> Path:
     """The directory of a policy, by what the command line calls it."""
     if not policy:
         raise SaakmError(
-            "no policy is named", "saakm sim POLICY, or saakm sim --list", "saakm sim rr"
+            "no policy is named",
+            "a simulation is of a policy, by its name or directory",
+            "saakm sim rr; its workloads are shown by saakm sim --list",
         )
     path = Path(policy)
     if ("/" in policy or path.suffix) and path.is_file():

@@ -79,7 +79,7 @@ class Builtin:
         without = match and not match[2]
         if not match or (without == option.time and int(match[1])):
             kind = "a number and ns, us, ms or s" if option.time else "a whole number"
-            raise self._refuse(f"{option.name}={quoted(written)}", f"it is {kind}")
+            raise self._refuse(f"{option.name}={quoted(written)}", f"its value is to be {kind}")
         value = int(match[1]) * _UNITS.get(match[2], 1)
         if not option.low <= value <= option.high:
             limits = f"{option.shown(option.low)} to {option.shown(option.high)}"
