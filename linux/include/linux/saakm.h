@@ -474,7 +474,7 @@ void saakm_pull_idle(struct core_event *core);
  * saakm_pull_busier() - a @balancing_select: one, of the nearest core->rq where
  * more wait than are runnable here
  * @core: as there
- * Context: [B]. Useless where cores share a queue, too.
+ * Context: [B]. As for saakm_pull_idle().
  */
 void saakm_pull_busier(struct core_event *core);
 

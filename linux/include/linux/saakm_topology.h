@@ -89,8 +89,9 @@ static inline bool saakm_idle_for(const struct task_struct *task, int cpu)
  * @task: the thread; only CPUs that it may use are considered
  * @cpu: start here, then go outward through its levels
  *
- * Considers SAAKM_IDLE_PROBES cores at the most. For the answer of @new_prepare and
- * @unblock_prepare, which cannot be -1: ``event->prev_cpu`` then.
+ * Considers SAAKM_IDLE_PROBES cores at the most; of a machine that has more, a quarter of them
+ * anywhere, at another place each time. For the answer of @new_prepare and @unblock_prepare,
+ * which cannot be -1: ``event->prev_cpu`` then.
  *
  * Context: any with preemption off. A hint: it may change at any time.
  * Return: an idle CPU that the thread may use, or -1.

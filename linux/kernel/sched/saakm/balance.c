@@ -271,57 +271,56 @@ static bool saakm_worth_locking(struct saakm_rq *from, unsigned int spare, int c
 	return nr_tasks > spare && (!p || saakm_may_run_on(p, cpu));
 }
 
-#define SAAKM_PULL_LOOKS	64	/* cache lines of other CPUs, with interrupts off */
+/* Who pulls, and what for. */
+struct saakm_pull {
+	const char		*what;
+	struct saakm_core	*core;
+	unsigned int		spare;
+	struct saakm_rq		*passed;	/* its lock was taken */
+};
+
+/* One thread. True as well if the caller may not. */
+static bool saakm_pull_from(int cpu, void *arg)
+{
+	struct saakm_pull *pull = arg;
+	struct saakm_core *core = pull->core;
+	struct saakm_rq *from = &saakm_core_of(core->policy, cpu)->rq;
+	int ret;
+
+	if (from->owner != core->policy || !saakm_worth_locking(from, pull->spare, core->cpu))
+		return false;
+	if (!saakm_may_lock(pull->what) || !saakm_may_move(pull->what, core->cpu, &core->event.rq))
+		return true;
+	ret = saakm_steal_from(from, &core->event.rq, 1, NULL, NULL, true);
+	if (ret == -EAGAIN && !pull->passed)
+		pull->passed = from;
+	return ret > 0;
+}
 
 /*
  * One thread from the nearest core->rq with more than @spare, in one look at each core.
- * With @try a core whose lock is taken is passed, unless no other one has any: who
+ * A core whose lock is taken is passed, unless no other one has any: who
  * holds it may just have placed the thread that this CPU was kicked for.
  */
-static void saakm_pull(const char *what, struct core_event *event, unsigned int spare,
-		       unsigned int looks, bool try)
+static void saakm_pull(const char *what, struct core_event *event, unsigned int spare)
 {
 	struct saakm_core *core = container_of(event, struct saakm_core, event);
-	struct topology_level *level, *inner = NULL;
-	struct saakm_rq *from, *passed = NULL;
-	int cpu, ret;
+	struct saakm_pull pull = { .what = what, .core = core, .spare = spare };
 
-	if (core->queue == SAAKM_RQ_NONE)
-		return;
-	for_each_topology_level(level, core->cpu) {
-		for_each_cpu_wrap(cpu, &level->cores, core->cpu + 1) {
-			if (cpu == core->cpu || (inner && cpumask_test_cpu(cpu, &inner->cores)))
-				continue;
-			if (!looks--)
-				goto out;
-			from = &saakm_core_of(core->policy, cpu)->rq;
-			if (from->owner != core->policy ||
-			    !saakm_worth_locking(from, spare, core->cpu))
-				continue;
-			if (!saakm_may_lock(what) || !saakm_may_move(what, core->cpu, &event->rq))
-				return;
-			ret = saakm_steal_from(from, &event->rq, 1, NULL, NULL, try);
-			if (ret > 0)
-				return;
-			if (ret == -EAGAIN && !passed)
-				passed = from;
-		}
-		inner = level;
-	}
-out:
-	if (passed)
-		saakm_steal_from(passed, &event->rq, 1, NULL, NULL, false);
+	if (core->queue != SAAKM_RQ_NONE &&
+	    saakm_search(core->cpu, saakm_pull_from, &pull) < 0 && pull.passed)
+		saakm_steal_from(pull.passed, &event->rq, 1, NULL, NULL, false);
 }
 
 void saakm_pull_idle(struct core_event *core)
 {
-	saakm_pull(__func__, core, 0, SAAKM_PULL_LOOKS, true);
+	saakm_pull(__func__, core, 0);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_pull_idle, SAAKM);
 
 void saakm_pull_busier(struct core_event *core)
 {
-	saakm_pull(__func__, core, READ_ONCE(core->nr_runnable), nr_cpu_ids, false);
+	saakm_pull(__func__, core, READ_ONCE(core->nr_runnable));
 }
 EXPORT_SYMBOL_NS_GPL(saakm_pull_busier, SAAKM);
 
@@ -538,7 +537,7 @@ static void saakm_balance_softirq(void)
 	guard(rcu)();
 	if (xchg(&rq->saakm.nohz_kicked, false)) {
 		for_each_cpu_wrap(cpu, cpu_active_mask, cpu_of(rq) + 1) {
-			if (idle_cpu(cpu) && tick_nohz_tick_stopped_cpu(cpu))
+			if (!need_resched() && idle_cpu(cpu) && tick_nohz_tick_stopped_cpu(cpu))
 				saakm_balance_core(cpu);
 		}
 	}

@@ -56,6 +56,54 @@ void saakm_begin_idle_masks(void)
 	}
 }
 
+/* Where the next search goes on that goes far; 0: none has ended before it had seen all. */
+static DEFINE_PER_CPU(unsigned int, saakm_far);
+
+/*
+ * Asks about CPUs around @cpu until told that one is found; each costs a cache line of that CPU,
+ * with interrupts off. Of a machine with more CPUs than that the nearest, and at last a few of all,
+ * others each time: threads that were forked in one place would stay crowded around it.
+ */
+static __always_inline int saakm_search(int cpu, bool (*found)(int cpu, void *arg), void *arg)
+{
+	unsigned int far = nr_cpu_ids > SAAKM_IDLE_PROBES ? SAAKM_IDLE_PROBES / 4 : 0;
+	unsigned int probes = SAAKM_IDLE_PROBES - 1, from;
+	struct topology_level *level, *inner = NULL;
+	int other;
+
+	for_each_topology_level(level, cpu) {
+		from = level->next ? cpu + 1 : __this_cpu_read(saakm_far) ?: cpu + 1;
+		for_each_cpu_wrap(other, &level->cores, from) {
+			if (inner ? cpumask_test_cpu(other, &inner->cores) : other == cpu)
+				continue;
+			if (level->next && probes <= far)
+				break;
+			if (!probes--) {
+				__this_cpu_write(saakm_far, other);
+				return -1;
+			}
+			if (found(other, arg))
+				return other;
+		}
+		inner = probes > far ? level : inner;
+	}
+	return -1;
+}
+
+static bool saakm_found_idle(int cpu, void *task)
+{
+	return saakm_idle_for(task, cpu);
+}
+
+int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
+{
+	if (saakm_idle_for(task, cpu))
+		return cpu;
+	guard(rcu)();
+	return saakm_search(cpu, saakm_found_idle, (void *)task);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_idle_cpu_near, SAAKM);
+
 static int saakm_first_idle(const struct task_struct *task, const struct cpumask *idle,
 			    const struct cpumask *cores)
 {

@@ -108,27 +108,3 @@ int saakm_usable_cpu(const struct task_struct *task, int cpu)
 	return cpu;
 }
 EXPORT_SYMBOL_NS_GPL(saakm_usable_cpu, SAAKM);
-
-int saakm_idle_cpu_near(const struct task_struct *task, int cpu)
-{
-	unsigned int probes = SAAKM_IDLE_PROBES - 1;
-	struct topology_level *level, *inner = NULL;
-	int other;
-
-	if (saakm_idle_for(task, cpu))
-		return cpu;
-	guard(rcu)();
-	for_each_topology_level(level, cpu) {
-		for_each_cpu_wrap(other, &level->cores, cpu + 1) {
-			if (inner ? cpumask_test_cpu(other, &inner->cores) : other == cpu)
-				continue;
-			if (saakm_idle_for(task, other))
-				return other;
-			if (!--probes)
-				return -1;
-		}
-		inner = level;
-	}
-	return -1;
-}
-EXPORT_SYMBOL_NS_GPL(saakm_idle_cpu_near, SAAKM);
