@@ -60,6 +60,7 @@ enum load_next load_sleep_until(struct model_thread *t, u64 at)
 {
 	load_prepare(t, NULL);
 	sim_event_init(&t->timer, sleep_is_over, raw_smp_processor_id());
+	t->timer.subject = t->task;
 	sim_event_set(&t->timer, at);
 	return load_block(t);
 }

@@ -37,11 +37,7 @@ static u64 to_ratio(u64 period, u64 runtime)
 /* dl_bw_cpus(): those of the root domain that are active. */
 static int dl_bw_cpus(struct rq *rq)
 {
-	int cpu, cpus = 0;
-
-	for_each_cpu_and(cpu, &rq->rd->span, cpu_active_mask)
-		cpus++;
-	return cpus;
+	return cpumask_weight_and(&rq->rd->span, cpu_active_mask);
 }
 
 /* __dl_overflow(); all CPUs are equal: the capacity is their number. */

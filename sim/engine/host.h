@@ -35,6 +35,7 @@ extern sim_u64 sim_now;
  *		interrupts off waits until that is over.
  * @next:	neighbours, later and earlier ones: queue.c, loop.c
  * @prev:	likewise
+ * @subject:	what @fn will look at, or NULL: it is fetched from memory before that
  *
  * An event is in the queue at most once. It has left the queue when @fn is called, which may set it
  * again, or free it.
@@ -46,6 +47,7 @@ struct sim_event {
 	unsigned int		position;
 	int			cpu;
 	struct sim_event	*next, *prev;
+	const void		*subject;
 };
 
 void sim_event_init(struct sim_event *event, void (*fn)(struct sim_event *event), int cpu);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The event queue, ordered by (time, sequence number). What happens within the next 8 ms stands in
- * a ring of buckets of 128 ns each, as lists, with a bit for each bucket that has something. A
- * bucket is put in order when its time has come, so that to set an event touches no more than its
- * last neighbour, however many there are. What is later stands in a heap (far.c) until its time
- * comes near.
+ * The event queue, ordered by (time, sequence number). What happens within the next 16 ms stands in
+ * a ring of buckets of 512 ns each, as lists, with a bit for each bucket that has something. A
+ * bucket is put in order when its time has come; before that it is a stack, so that to set an event
+ * touches no other one, however many there are: each that is touched may have to come from memory.
+ * What is later stands in a heap (far.c) until its time comes near.
  *
  * tests/sim/queue_speed.c measures it, and the heap alone. A calendar queue, which has no other
  * part but must find a width for its buckets, was slower with few events and as fast with many.
@@ -12,16 +12,21 @@
 #include "engine.h"
 #include "far.h"
 
-#define BUCKET_SHIFT	7			/* 128 ns */
-#define NR_BUCKETS	65536
+#define BUCKET_SHIFT	9			/* 512 ns */
+#define NR_BUCKETS	32768
 #define NR_WORDS	(NR_BUCKETS / 64)
 #define NR_SUMMARIES	(NR_WORDS / 64)
 
+#define SUBJECT_LINES	7			/* of a cache, of 64 bytes each */
+
 #define IN_RING		1U			/* position; in the heap: from 2 */
 
+/* A list if it has a last one, in order. Else a stack: sim_event.prev means nothing. */
 struct bucket {
 	struct sim_event	*first, *last;
 };
+
+#define MAX_STEPS	16			/* through a stack, for one event that leaves */
 
 static struct bucket ring[NR_BUCKETS];
 static sim_u64 occupied[NR_WORDS];		/* buckets that have something */
@@ -33,7 +38,6 @@ static unsigned int nr_in_ring;
  * there on, and the heap nothing that is in them.
  */
 static sim_u64 base;
-static sim_u64 in_order = ~0ULL;		/* number of the bucket that is kept in order */
 static sim_u64 next_seq = 1;
 
 void sim_event_init(struct sim_event *event, void (*fn)(struct sim_event *event), int cpu)
@@ -63,9 +67,14 @@ static inline void ring_insert(struct sim_event *event)
 	struct bucket *bucket = &ring[i];
 	struct sim_event *prev = bucket->last;
 
-	while (number == in_order && prev && later(prev, event))
-		prev = prev->prev;
-	link_behind(bucket, prev, event);
+	if (prev) {
+		while (prev && later(prev, event))
+			prev = prev->prev;
+		link_behind(bucket, prev, event);
+	} else {
+		event->next = bucket->first;
+		bucket->first = event;
+	}
 	event->position = IN_RING;
 	occupied[i / 64] |= 1ULL << i % 64;
 	summary[i / 4096] |= 1ULL << i / 64 % 64;
@@ -113,13 +122,39 @@ static void sort(struct bucket *bucket)
 	bucket->last = prev;
 }
 
-static bool is_sorted(const struct bucket *bucket)
+/* A stack becomes a list: mostly in the order in which its events were set, backwards. */
+static void put_in_order(struct bucket *bucket)
 {
-	const struct sim_event *event = bucket->first;
+	struct sim_event *event = bucket->first, *behind = NULL, *next;
+	bool sorted = true;
 
-	while (event->next && !later(event, event->next))
-		event = event->next;
-	return !event->next;
+	bucket->last = event;
+	for (; event; event = next) {
+		next = event->next;
+		if (next && later(next, event))
+			sorted = false;
+		event->next = behind;
+		event->prev = next;
+		behind = event;
+	}
+	bucket->first = behind;
+	if (!sorted)
+		sort(bucket);
+}
+
+/* From a stack, unless that has many. */
+static bool unstack(struct bucket *bucket, struct sim_event *event)
+{
+	struct sim_event **link = &bucket->first;
+	unsigned int steps;
+
+	for (steps = 0; *link != event; steps++) {
+		if (steps == MAX_STEPS)
+			return false;
+		link = &(*link)->next;
+	}
+	*link = event->next;
+	return true;
 }
 
 static inline void ring_remove(struct sim_event *event)
@@ -127,8 +162,12 @@ static inline void ring_remove(struct sim_event *event)
 	unsigned int i = (event->at >> BUCKET_SHIFT) % NR_BUCKETS;
 	struct bucket *bucket = &ring[i];
 
-	*(event->prev ? &event->prev->next : &bucket->first) = event->next;
-	*(event->next ? &event->next->prev : &bucket->last) = event->prev;
+	if (!bucket->last && !unstack(bucket, event))
+		put_in_order(bucket);
+	if (bucket->last) {
+		*(event->prev ? &event->prev->next : &bucket->first) = event->next;
+		*(event->next ? &event->next->prev : &bucket->last) = event->prev;
+	}
 	event->next = event->prev = NULL;
 	event->position = 0;
 	nr_in_ring--;
@@ -157,17 +196,46 @@ static unsigned int next_occupied(unsigned int from)
 	return w * 64 + __builtin_ctzll(occupied[w]);
 }
 
+static inline void fetch(const char *subject)
+{
+	unsigned int i;
+
+	for (i = 0; subject && i < SUBJECT_LINES; i++)
+		__builtin_prefetch(subject + i * 64);
+}
+
+/*
+ * With thousands of threads none of what an event looks at is in a cache. So while those of bucket
+ * @i happen, what the next ones look at is fetched, and the first event of the bucket after that.
+ */
+static void look_ahead(unsigned int i)
+{
+	const struct sim_event *event;
+
+	if (++i == NR_BUCKETS)
+		return;
+	i = next_occupied(i);
+	if (i == NR_BUCKETS)
+		return;
+	for (event = ring[i].first; event; event = event->next)
+		fetch(event->subject);
+	if (++i == NR_BUCKETS)
+		return;
+	i = next_occupied(i);
+	if (i < NR_BUCKETS)
+		__builtin_prefetch(ring[i].first);
+}
+
 static struct sim_event *ring_first(void)
 {
 	unsigned int i = next_occupied(base % NR_BUCKETS);
-	sim_u64 number;
 
 	if (i == NR_BUCKETS)			/* once around */
 		i = next_occupied(0);
-	number = ring[i].first->at >> BUCKET_SHIFT;
-	if (number != in_order && !is_sorted(&ring[i]))
-		sort(&ring[i]);
-	in_order = number;
+	if (!ring[i].last) {
+		put_in_order(&ring[i]);
+		look_ahead(i);
+	}
 	return ring[i].first;
 }
 

@@ -108,11 +108,11 @@ typedef struct task_struct *(*dl_server_pick_f)(struct sched_dl_entity *);
  * What stands below "model:" is the simulator's, and nobody's in the kernel.
  */
 struct task_struct {
-	/* wakeup, switch */
+	/* wakeup, switch: what each of them touches comes first, in as few lines of a cache as can be */
 	unsigned int		__state;
 	unsigned int		flags;
 	int			cpu;
-	int			recent_used_cpu;
+	int			wake_cpu;
 	u8			on_rq;
 	u8			on_cpu;
 	u8			need_resched;		/* TIF_NEED_RESCHED */
@@ -121,8 +121,8 @@ struct task_struct {
 	const struct sched_class *sched_class;
 	const struct cpumask	*cpus_ptr;
 	raw_spinlock_t		pi_lock;
-	int			prio, static_prio, normal_prio;
-	unsigned int		rt_priority;
+	int			prio, static_prio;
+	u64			nvcsw;
 	unsigned int		policy;
 	unsigned short		migration_disabled;
 	unsigned short		migration_flags;
@@ -132,17 +132,19 @@ struct task_struct {
 	u8			per_cpu;		/* kthread_is_per_cpu() */
 	u8			going_on;		/* its strand is about to run */
 	u8			parked;			/* its strand sleeps */
+	pid_t			pid;
 	u64			burst_ns;		/* what is left to compute */
 	struct sim_strand	*strand;		/* sleeps, or is about to, in the kernel */
 	void			(*step)(struct task_struct *p);	/* after that; NULL: a strand */
 	struct model_thread	*model;			/* of sim/core/load*.c, or NULL */
 
+	u64			nivcsw;
 	struct sched_entity	se;
 	struct saakm_task	saakm;
 	struct sched_rt_entity	rt;
 
 	/* names and relations */
-	pid_t			pid, tgid;
+	pid_t			tgid;
 	char			comm[TASK_COMM_LEN];
 	refcount_t		usage;
 	unsigned int		exit_state;
@@ -151,7 +153,9 @@ struct task_struct {
 	struct list_head	thread_node;		/* of its threads */
 	struct pid		*thread_pid;
 	struct list_head	tasks;			/* all threads */
-	u64			nvcsw, nivcsw;
+	int			normal_prio;
+	unsigned int		rt_priority;
+	int			recent_used_cpu;
 	void			*worker_private;	/* kthread.c, workqueue.c */
 	int			(*entry)(void *arg);	/* of a kernel thread */
 	void			*entry_arg;
@@ -166,7 +170,6 @@ struct task_struct {
 
 	/* a change of affinity that waits: move.c */
 	struct set_affinity_pending *migration_pending;
-	int			wake_cpu;
 	struct rcu_head		rcu;
 
 	/* NR_CPUS bits */

@@ -14,7 +14,8 @@ from ..base.files import make_output, write_text
 from ..lab.bench import conduct as bench
 from ..lab.cost import conduct as conduct_cost
 from ..lab.cost.where import as_rows
-from ..model.experiment import DIRECTORY, HINT, Bench, Cost, Experiment, names, read
+from ..lab.scale import conduct as scale
+from ..model.experiment import DIRECTORY, HINT, Bench, Cost, Experiment, Scale, names, read
 from ..model.schema import plain, refusal
 from ..view.terminal import label, table
 from ..vm.options import VmOptions
@@ -55,6 +56,8 @@ def lab(
         print(f"saakm: {name}: {experiment.what}", file=sys.stderr)
         if experiment.cost:
             made.append(_cost(experiment.cost, out / f"{name}.json"))
+        if experiment.scale:
+            made.append(_scale(experiment.scale, out / f"{name}.json"))
         if experiment.bench:
             made.append(out / name)
             failures += _bench(experiment.bench, made[-1])
@@ -88,6 +91,8 @@ def _refuse_unknown(file: Path, experiment: Experiment) -> None:
             conduct_cost.check(experiment.cost)
         if experiment.bench:
             bench.check(experiment.bench)
+        if experiment.scale:
+            scale.check(experiment.scale)
     except SaakmError as error:
         raise refusal(file, "an experiment", f"{error.what}; {error.why}", HINT) from error
 
@@ -105,13 +110,24 @@ def _file(word: str) -> Path:
 
 
 def _cost(spec: Cost, result: Path) -> Path:
+    if not _there(result):
+        course = conduct_cost.prepare(spec)
+        rows = as_rows(conduct_cost.profiles(course)) if spec.where else conduct_cost.rows(course)
+        write_text(result, json.dumps(plain(rows), indent=2) + "\n")
+    return result
+
+
+def _scale(spec: Scale, result: Path) -> Path:
+    if not _there(result):
+        write_text(result, json.dumps(plain(scale.rows(spec)), indent=2) + "\n")
+    return result
+
+
+def _there(result: Path) -> bool:
     if result.exists():
         print(f"saakm: {result} is there already", file=sys.stderr)
-        return result
-    course = conduct_cost.prepare(spec)
-    rows = as_rows(conduct_cost.profiles(course)) if spec.where else conduct_cost.rows(course)
-    write_text(result, json.dumps(plain(rows), indent=2) + "\n")
-    return result
+        return True
+    return False
 
 
 def _bench(spec: Bench, result: Path) -> list[str]:
@@ -139,4 +155,6 @@ def _list(as_json: bool) -> None:
 
 
 def _kind(experiment: Experiment) -> str:
+    if experiment.scale:
+        return "simulator"
     return "cost" if experiment.cost else "applications"

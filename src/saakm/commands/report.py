@@ -60,7 +60,7 @@ def report(
     else:
         check_output(as_markdown or out)
     results = inputs.read(sources)
-    if not (results.figures or results.cost_runs or results.profiles):
+    if not (results.figures or results.cost_runs or results.profiles or results.scales):
         raise SaakmError(
             "there is nothing to report",
             "no run has succeeded in what was given",
@@ -74,7 +74,7 @@ def report(
     base = base or results.base
     _check_base(base, results)
     if as_markdown:
-        pictures = len(results.cost_runs)
+        pictures = len(results.cost_runs) + len(results.scales)
         with meter("drawing", pictures) as progress:
             markdown_page.write(as_markdown, results, heading, base, progress.advance)
     else:

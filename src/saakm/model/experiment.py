@@ -20,6 +20,8 @@ SEEDS = Meta(ge=1, le=1000)
 RUNNABLE = Meta(ge=0, le=10000)
 SCALE = Meta(ge=1, le=10000)
 ROUNDS = Meta(ge=1, le=10000)
+SIMULATED_CPUS = Meta(ge=4, le=4096)
+NOT_EMPTY = Meta(min_length=1)
 
 
 class Cost(Strict, frozen=True, kw_only=True):
@@ -73,14 +75,34 @@ class Bench(Strict, frozen=True, kw_only=True):
             check_memory(self.memory)
 
 
+class Scale(Strict, frozen=True, kw_only=True):
+    """Simulated machines: `cpus` with `threads_a_cpu`, and `threads` on `on_cpus`."""
+
+    policies: Annotated[tuple[str, ...], NOT_EMPTY]
+    cpus: tuple[Annotated[int, SIMULATED_CPUS], ...] = ()
+    threads_a_cpu: Annotated[int, Meta(ge=1, le=48)] = 10
+    threads: tuple[Annotated[int, Meta(ge=1, le=200_000)], ...] = ()
+    on_cpus: Annotated[int, SIMULATED_CPUS] = 1024
+    rounds: Annotated[int, ROUNDS] = 3
+    seed: Annotated[int, SEED] = 1
+
+    def __post_init__(self) -> None:
+        _refuse_twice("policies", self.policies)
+        if not self.cpus and not self.threads:
+            raise ValueError("it needs `cpus` or `threads`")
+        if wrong := [n for n in (*self.cpus, self.on_cpus) if n & (n - 1)]:
+            raise ValueError(f"{wrong[0]} CPUs: it is no power of two")
+
+
 class Experiment(Strict, frozen=True, kw_only=True):
     what: str
     cost: Cost | None = None
     bench: Bench | None = None
+    scale: Scale | None = None
 
     def __post_init__(self) -> None:
-        if (self.cost is None) == (self.bench is None):
-            raise ValueError("it needs one of [cost] and [bench]")
+        if sum(kind is not None for kind in (self.cost, self.bench, self.scale)) != 1:
+            raise ValueError("it needs one of [cost], [bench] and [scale]")
 
 
 def _refuse_twice(key: str, words: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from ...base.errors import SaakmError
 from ...model.cost_rows import FunctionRow, Row
 from ...model.results import EnvironmentRecord, RunRecord
+from ...model.scale_rows import ScaleRow
 from ...model.schema import fit, parse_json, plain, refuse_later
 from ..bench import store
 from ..bench.figures import Figure, figures
@@ -22,6 +23,7 @@ class Results:
     figures: list[Figure] = field(default_factory=list)
     cost_runs: dict[str, list[Row]] = field(default_factory=dict)  # by the name of their file
     profiles: list[Profile] = field(default_factory=list)
+    scales: dict[str, list[ScaleRow]] = field(default_factory=dict)  # likewise
     environments: list[EnvironmentRecord] = field(default_factory=list)
     records: list[RunRecord] = field(default_factory=list)
 
@@ -66,6 +68,8 @@ def _add_costs(path: Path, found: Results) -> None:
         rows = content.get("rows") if isinstance(content, dict) else content
         if rows and isinstance(rows, list) and isinstance(rows[0], dict) and "function" in rows[0]:
             found.profiles += from_rows(fit(rows, list[FunctionRow]))
+        elif rows and isinstance(rows, list) and isinstance(rows[0], dict) and "peak_kib" in rows[0]:
+            found.scales[path.stem] = fit(rows, list[ScaleRow])
         elif costs := fit(rows, list[Row]):
             found.cost_runs[path.stem] = costs
         else:

@@ -8,6 +8,7 @@ from ...view.markdown import code, table
 from ..bench import comparison
 from ..bench.figures import Figure
 from ..cost import sections
+from ..scale import sections as scale
 from . import tables
 from .inputs import Results
 from .tables import Cell
@@ -18,7 +19,7 @@ _BOLD = ("won", "lost")
 def write(
     path: Path, results: Results, heading: str, base: str, on_section: Callable[[], None]
 ) -> None:
-    """`on_section` hears of each kind of costs, which has a picture."""
+    """`on_section` hears of each part that has a picture."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n\n".join([heading, *_parts(results, base, path, on_section)]) + "\n")
 
@@ -31,7 +32,11 @@ def _parts(results: Results, base: str, page: Path, on_section: Callable[[], Non
         image = page.with_name(f"{page.stem}-{name}.svg")
         parts += sections.section(name.capitalize(), rows, image)
         on_section()
-    parts += [*sections.functions(results.profiles), *_comparisons(own, base)]
+    parts += sections.functions(results.profiles)
+    for name, scales in results.scales.items():
+        parts += scale.section(name, scales, page.with_name(f"{page.stem}-{name}.svg"))
+        on_section()
+    parts += _comparisons(own, base)
     if own:
         parts += ["## Applications: tables", code(tables.kernel_tables(own, base))]
     if latencies:

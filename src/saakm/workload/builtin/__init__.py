@@ -2,6 +2,7 @@
 """Workloads that need no file, each scaled to the number of CPUs."""
 
 from .bimodal import BIMODAL
+from .churn import CHURN
 from .forkjoin import FORKJOIN
 from .hackbench import HACKBENCH
 from .herd import HERD
@@ -14,6 +15,7 @@ ALL = {
     one.name: one
     for one in (
         BIMODAL,
+        CHURN,
         FORKJOIN,
         HACKBENCH,
         HERD,
