@@ -59,19 +59,25 @@ enum load_op_code {
  * @words:	rounds of each loop that it is in, then when each latency began; 0: not begun
  */
 struct model_thread {
+	/* what each step and each sleep touch: two lines of a cache */
 	struct task_struct		*task;
 	const struct program_op		*op;
 	struct load_group		*group;
 	u64				since_ns;
-	u64				until_ns;
-	struct list_head		node;
 	u64				random;
+	u64				instant_ns;
+	struct list_head		node;
+	struct sim_event		timer;
+	u32				at_once;
+	u8				phase;
+	u8				depth;
+	u8				flags;
+
+	u64				until_ns;
 	u64				origin;
 	u64				began_ns;
 	u64				due_ns;
 	u64				sent_ns;
-	u64				instant_ns;
-	u32				at_once;
 	u32				left;
 	u32				pick;
 	u32				number;
@@ -81,10 +87,6 @@ struct model_thread {
 	u32				alive, ended, wanted;
 	u32				forks;
 	u32				users;
-	u8				phase;
-	u8				depth;
-	u8				flags;
-	struct sim_event		timer;
 	u64				words[];
 };
 

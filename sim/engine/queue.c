@@ -17,7 +17,8 @@
 #define NR_WORDS	(NR_BUCKETS / 64)
 #define NR_SUMMARIES	(NR_WORDS / 64)
 
-#define SUBJECT_LINES	7			/* of a cache, of 64 bytes each */
+#define LINE		64			/* of a cache */
+#define SUBJECT_LINES	7
 
 #define IN_RING		1U			/* position; in the heap: from 2 */
 
@@ -196,12 +197,18 @@ static unsigned int next_occupied(unsigned int from)
 	return w * 64 + __builtin_ctzll(occupied[w]);
 }
 
-static inline void fetch(const char *subject)
+static inline void fetch_for(const struct sim_event *event)
 {
+	const char *subject = event->subject;
 	unsigned int i;
 
-	for (i = 0; subject && i < SUBJECT_LINES; i++)
-		__builtin_prefetch(subject + i * 64);
+	if (!subject)
+		return;
+	/* Around the event is what it is embedded in. */
+	__builtin_prefetch((const char *)event - LINE);
+	__builtin_prefetch((const char *)event + LINE);
+	for (i = 0; i < SUBJECT_LINES; i++)
+		__builtin_prefetch(subject + i * LINE);
 }
 
 /*
@@ -218,7 +225,7 @@ static void look_ahead(unsigned int i)
 	if (i == NR_BUCKETS)
 		return;
 	for (event = ring[i].first; event; event = event->next)
-		fetch(event->subject);
+		fetch_for(event);
 	if (++i == NR_BUCKETS)
 		return;
 	i = next_occupied(i);
