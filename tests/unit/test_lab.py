@@ -32,7 +32,7 @@ def test_the_list_has_each_experiment_of_the_checkout():
     assert list(found) == experiment.names() and found["where"]["cost"]["where"] is True
     rows = [re.findall(r"\w[\w-]*", line)[:2] for line in shown.splitlines()]
     for name, one in found.items():
-        kind = "applications" if one["bench"] else "cost"
+        kind = "applications" if one["bench"] else "simulator" if one["scale"] else "cost"
         assert [name, kind] in rows
         command._refuse_unknown(experiment.DIRECTORY / name, experiment.read(command._file(name)))
 

@@ -32,5 +32,5 @@ class ScaleRow(Kept, frozen=True, kw_only=True):
         return self.switches / self.simulated_s / self.cpus
 
     @property
-    def wall_of_a_second(self) -> float:
-        return self.wall_s / self.simulated_s
+    def cpu_of_a_second(self) -> float:
+        return self.cpu_s / self.simulated_s

@@ -68,7 +68,9 @@ def _add_costs(path: Path, found: Results) -> None:
         rows = content.get("rows") if isinstance(content, dict) else content
         if rows and isinstance(rows, list) and isinstance(rows[0], dict) and "function" in rows[0]:
             found.profiles += from_rows(fit(rows, list[FunctionRow]))
-        elif rows and isinstance(rows, list) and isinstance(rows[0], dict) and "peak_kib" in rows[0]:
+        elif (
+            rows and isinstance(rows, list) and isinstance(rows[0], dict) and "peak_kib" in rows[0]
+        ):
             found.scales[path.stem] = fit(rows, list[ScaleRow])
         elif costs := fit(rows, list[Row]):
             found.cost_runs[path.stem] = costs

@@ -65,9 +65,7 @@ def points(spec: Scale) -> list[Point]:
         for policy in spec.policies
     ]
     return found + [
-        Point(policy, spec.on_cpus, threads)
-        for threads in spec.threads
-        for policy in spec.policies
+        Point(policy, spec.on_cpus, threads) for threads in spec.threads for policy in spec.policies
     ]
 
 

@@ -24,7 +24,7 @@ class Figure:
 
 FIGURES = (
     Figure("events a second", lambda row: row.events_a_second, "{:,.0f}"),
-    Figure("seconds for a simulated second", lambda row: row.wall_of_a_second, "{:,.3f}"),
+    Figure("CPU time of a simulated second, s", lambda row: row.cpu_of_a_second, "{:,.3f}"),
     Figure("memory at the most, MiB", lambda row: row.peak_kib / 1024, "{:,.0f}"),
 )
 
@@ -80,12 +80,13 @@ def section(name: str, rows: list[ScaleRow], image: Path) -> list[str]:
 def _meaning(rows: list[ScaleRow]) -> str:
     largest = max(rows, key=lambda row: row.cpus)
     rounds = rows[0].rounds
+    of = f"medians of {rounds} rounds around all machines" if rounds > 1 else "of one run each"
     return (
         "The workload `churn` (`saakm sim --list`), with costs charged and without checks. An event is an "
         "interrupt, a timer's end, or that a thread has computed what it had to; their number is divided by "
-        f"the CPU time of the process, its start and end included: medians of {rounds} rounds around all "
-        "machines. Seconds for a simulated second are of the clock, on a host that did other work "
-        f"besides. Machines have two threads a core and 128 CPUs a socket, as `{machine_of(largest.cpus)}`; "
+        f"the CPU time of the process, its start and end included, {of}. On an idle host a simulated second "
+        "takes as long as its CPU time; other work besides makes both longer, as most of it is loads from "
+        f"memory. Machines have two threads a core and 128 CPUs a socket, as `{machine_of(largest.cpus)}`; "
         "what has less work is simulated for longer, up to 64 s."
     )
 
@@ -102,9 +103,7 @@ def _tables(curve: Curve) -> list[str]:
     return parts
 
 
-_SWITCHES = Figure(
-    "switches a simulated second and CPU", lambda row: row.switches_a_cpu, "{:,.0f}"
-)
+_SWITCHES = Figure("switches a simulated second and CPU", lambda row: row.switches_a_cpu, "{:,.0f}")
 
 
 def _cell(curve: Curve, policy: str, value: int, figure: Figure) -> str:
