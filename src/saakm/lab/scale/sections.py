@@ -141,6 +141,8 @@ def _panel(panel: "Axes", curve: Curve, figure: Figure) -> None:
         panel.set_ylim(bottom=0)
     else:
         panel.set_yscale("log")
-    panel.set_title(f"{figure.what}, by {curve.what}", loc="left", fontsize=9)
+        panel.yaxis.set_minor_formatter(lambda value, _: "")
+    panel.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    panel.set_title(f"{figure.what},\nby {curve.what}", loc="left", fontsize=9)
     panel.grid(alpha=0.3)
     without_frame(panel, "top", "right")
