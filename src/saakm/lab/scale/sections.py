@@ -87,7 +87,8 @@ def _meaning(rows: list[ScaleRow]) -> str:
         f"the CPU time of the process, its start and end included, {of}. On an idle host a simulated second "
         "takes as long as its CPU time; other work besides makes both longer, as most of it is loads from "
         f"memory. Machines have two threads a core and 128 CPUs a socket, as `{machine_of(largest.cpus)}`; "
-        "what has less work is simulated for longer, up to 64 s."
+        "what has less work is simulated for longer, up to 64 s. Threads are forked by others when the run "
+        "begins, which takes simulated time: of 100,000 not all policies have all after a second."
     )
 
 
