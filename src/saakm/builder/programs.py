@@ -21,6 +21,11 @@ def compile_plugin(source: Path) -> Path:
     return _compile(source, ["-shared", "-fPIC", "-fvisibility=hidden"])
 
 
+def compile_library(source: Path) -> Path:
+    """One that is loaded before others, and whose functions come before theirs (LD_PRELOAD)."""
+    return _compile(source, ["-shared", "-fPIC", "-fvisibility=hidden"])
+
+
 def _compile(source: Path, flags: list[str]) -> Path:
     files = sorted(source.glob("*.[ch]")) if source.is_dir() else [source]
     shared = hash_files(sorted(paths.INCLUDE.glob("*.h")), paths.INCLUDE)

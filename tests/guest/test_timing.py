@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The simulator's times are the kernel's: a file of rt-app, played by rt-app itself, and simulated."""
+
+import pytest
+
+from saakm.lab.bench.packages import ensure
+from saakm.lab.timing.case import find
+from saakm.lab.timing.compare import apart
+from saakm.lab.timing.conduct import compared, ran
+from saakm.lab.timing.in_guest import ARGUMENTS, PACKAGES
+
+pytestmark = [
+    pytest.mark.kernel("base"),
+    pytest.mark.fast,
+    pytest.mark.topology("1s1c"),
+    pytest.mark.append(*ARGUMENTS),
+    pytest.mark.limit(300),
+]
+
+# With 2 us more for a switch it is 1 % (mix under rr); with another slice, or ticks for nothing, far more.
+NEAR = 0.0075
+
+
+@pytest.mark.parametrize("name, policy", [("short", "fifo"), ("mix", "rr")])
+def test_switches_and_waits(guest, name, policy):
+    ensure(PACKAGES)
+    case = find(name)
+    row = compared(ran(guest, case, policy), case, policy)
+    assert not row.misses, row
+    # Told when threads of the kernel's own came between, it knows nearly all.
+    for figure in ("switches", "wait_us_p50", "wait_us_p99"):
+        assert abs(apart(row.guest, row.told, figure)) < NEAR, (figure, row)
