@@ -33,6 +33,7 @@ from .commands import (
     shell,
     sim,
     test,
+    timing,
     trace,
 )
 from .commands.after_dashes import TakesCommand
@@ -65,6 +66,7 @@ app.command(cls=recorded.Command)(bench.bench)
 app.command(cls=recorded.Command)(lab.lab)
 app.command(cls=recorded.Command)(replay.replay)
 app.command(cls=recorded.Command)(agree.agree)
+app.command(cls=recorded.Command)(timing.timing)
 app.command(cls=recorded.Command)(report.report)
 app.command(cls=recorded.Command)(docs.docs)
 app.command(cls=recorded.Command)(package.package)

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """How switches and waits are read from events, how they are compared, and how rt-app's start is played."""
 
+import json
+from dataclasses import replace
+
 import pytest
+from typer.testing import CliRunner
 
 from saakm.base.errors import SaakmError
+from saakm.cli import app
+from saakm.commands import timing
 from saakm.lab.timing.case import Case, find, read_all
 from saakm.lab.timing.compare import Row
 from saakm.lab.timing.figures import Figures, read
@@ -130,3 +136,35 @@ def test_the_phase_is_that_of_the_guest():
     found = simulate(find("short"), "rr", 1_234_567)
     assert abs(found.begin_ns % 4_000_000 - 1_234_567) < 1_000
     assert found.figures.waits > 1000
+
+
+def test_the_command(tmp_path):
+    listed = CliRunner().invoke(app, ["timing", "--list", "--json"])
+    assert json.loads(listed.stdout) == [one.name for one in read_all()]
+    for wrong in (
+        ["timing", "nosuch"],
+        ["timing", "mix", "--policies", "fifo,nosuch"],
+        ["timing", "mix", "--policies", ","],
+        ["timing", "mix", "--kept", str(tmp_path)],
+        ["timing", "mix", "--kept", "here", "--keep", "there"],
+    ):
+        done = CliRunner().invoke(app, wrong)
+        assert isinstance(done.exception, SaakmError), wrong
+        assert not done.stdout
+
+
+def test_the_command_compares_what_was_kept(tmp_path, monkeypatch):
+    """The simulator's own figures stand for a guest's; then others, as a wrong model has them."""
+    case = find("mix")
+    run = simulate(case, "fifo")
+    monkeypatch.setattr(timing, "kept", lambda *_: run)
+    monkeypatch.setattr(timing, "compared", lambda guest, case, policy: row)
+    row = Row(case.name, "fifo", run.figures, run.figures, run.figures)
+    done = CliRunner().invoke(app, ["timing", "mix", "--policies", "fifo", "--kept", "x"])
+    assert done.exit_code == 0
+    assert "+0.0 %" in done.stdout
+    worse = replace(run.figures, switches=2 * run.figures.switches)
+    row = Row(case.name, "fifo", run.figures, worse, worse)
+    done = CliRunner().invoke(app, ["timing", "mix", "--policies", "fifo", "--kept", "x", "--json"])
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)[0]["misses"] == ["switches"]
