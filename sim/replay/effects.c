@@ -43,7 +43,7 @@ bool replay_is_unseen(const struct replay_effect *e)
 	return is_unseen(replay_effects[e->effect].name) || is_probe(e);
 }
 
-static struct replay_effect *skip_unseen(void)
+struct replay_effect *replay_next_effect(void)
 {
 	struct replay_frame *f = replay_making;
 
@@ -55,7 +55,7 @@ static struct replay_effect *skip_unseen(void)
 
 void replay_none_left(struct replay_frame *f)
 {
-	struct replay_effect *left = skip_unseen();
+	struct replay_effect *left = replay_next_effect();
 
 	if (!left || f->differs)
 		return;
@@ -106,7 +106,7 @@ static void set_after(const struct replay_effect *e, struct rq *rq)
 static struct replay_effect *take_that(const char *name, s64 a, s64 b, bool changes)
 {
 	struct replay_frame *frame = replay_making;
-	struct replay_effect *e = skip_unseen();
+	struct replay_effect *e = replay_next_effect();
 	const struct replay_function *f;
 	struct task_struct *p;
 	s64 there[2];
@@ -130,6 +130,7 @@ static struct replay_effect *take_that(const char *name, s64 a, s64 b, bool chan
 		stop_here(frame);
 	}
 	frame->next_effect++;
+	frame->is_cut = false;
 	if (frame->interrupted)		/* others must not see what has not been done yet */
 		replay_wait(e->position);
 	jiffies = replay_jiffies(frame);
@@ -345,7 +346,7 @@ u64 sched_clock_cpu(int cpu)
 
 	if (!replay_making)
 		return model_of_sched_clock_cpu(cpu);
-	e = skip_unseen();
+	e = replay_next_effect();
 	if (e && !strcmp(replay_effects[e->effect].name, "local_clock"))
 		e = take("local_clock", -1, -1);	/* a function of its own there */
 	else

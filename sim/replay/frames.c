@@ -57,11 +57,13 @@ void replay_resume(struct replay_frame *f)
 	struct sim_context outer = sim_context;
 
 	replay_making = f;
+	replay_cutting = f->moved == CUT;
 	if (f->context.offset)
 		sim_context = f->context;
 	replay_stack_enter(f->stack);
 	f->context = sim_context;
 	replay_making = NULL;
+	replay_cutting = false;
 	sim_context = outer;
 }
 

@@ -19,9 +19,10 @@ static u64 calls, equal, raced, overlapping, skipped, states;
 /* Interrupted calls that have ended: what they wrote without a lock is compared later. */
 static u64 recent[8];
 static unsigned int nr_recent;
-/* At the difference: calls that may have raced. */
+/* At the difference: calls that may have raced, at first those that have not ended. */
 static u64 suspects[MOST_FRAMES + 1 + ARRAY_SIZE(recent)];
-static unsigned int nr_suspects;
+static unsigned int nr_suspects, nr_open;
+static s64 differs_in = -1;
 static bool differs, cut_off;
 
 static bool is_argument(const struct replay_frame *f, const struct replay_object *object)
@@ -121,22 +122,29 @@ static void add_effect(struct replay_frame *f, const struct replay_effect *e)
 	f->effects[f->nr_effects++] = *e;
 }
 
-/* What it will do until it ends, and whether other calls come in between. */
+/* What it will do until it ends, and where other calls come in between. */
 static void look_ahead(struct replay_frame *f, unsigned long position)
 {
+	bool after_others = false;
 	struct replay_record r;
 
 	for (;;) {
+		f->ends_at = position;
 		replay_read(&position, &r);
-		if (r.type == 'e' && r.end.frame == f->begin.frame)
-			f->jiffies_at_end = r.end.jiffies;
 		if (!r.type || r.type == 'z' || (r.type == 'e' && r.end.frame == f->begin.frame))
-			return;
-		f->interrupted |= r.type == 'b' || r.type == 'e' ||
-				  (r.type == 'x' && r.effect.frame != f->begin.frame);
-		if (r.type == 'x' && r.effect.frame == f->begin.frame)
+			break;
+		if (r.type == 'b' || r.type == 'e' ||
+		    (r.type == 'x' && r.effect.frame != f->begin.frame)) {
+			f->interrupted = after_others = true;
+		} else if (r.type == 'x') {
+			r.effect.after_others = after_others;
 			add_effect(f, &r.effect);
+			after_others &= replay_is_unseen(&r.effect);
+		}
 	}
+	f->ends_after_others = after_others;
+	if (r.type == 'e')
+		f->jiffies_at_end = r.end.jiffies;
 }
 
 /* Which CPUs it has seen idle, for others come and go at the same time. */
@@ -165,6 +173,7 @@ static void note_suspects(const struct replay_frame *f)
 	for (i = 0; i < nr_frames; i++)
 		if (frames[i] != f)
 			suspects[nr_suspects++] = frames[i]->begin.frame;
+	nr_open = nr_suspects;
 	for (i = nr_recent; i && i + ARRAY_SIZE(recent) > nr_recent; i--)
 		suspects[nr_suspects++] = recent[(i - 1) % ARRAY_SIZE(recent)];
 }
@@ -177,6 +186,7 @@ static void report(struct replay_frame *f, const char *what)
 	if (differs)
 		return;
 	differs = true;
+	differs_in = f->begin.frame;
 	note_suspects(f);
 	pr_err("call %llu, %s on CPU %llu, at %llu ns%s: %s\n", f->begin.frame, f->function->name,
 	       f->begin.cpu, cpu_rq(f->begin.cpu)->clock,
@@ -275,9 +285,10 @@ static void begin(unsigned long position, const struct replay_begin *b)
 	find_objects(f);
 	look_ahead(f, position);
 	f->overlaps |= f->interrupted;
-	f->moved = replay_moved(b->frame);
+	replay_move(f);
 	f->interrupted &= f->moved != TO_BEGIN;
-	f->deferred = f->interrupted && (f->locked || f->moved == TO_END) && !takes_locks(f);
+	f->deferred = f->interrupted && f->moved != CUT && (f->locked || f->moved == TO_END) &&
+		      !takes_locks(f);
 	f->changes_before = f->locked ? replay_changes(__ffs(f->locked)) : 0;
 	if (f->function->call && !f->deferred && f->moved != TO_END)
 		go_on(f);
@@ -411,6 +422,8 @@ static void end(const struct replay_end *e)
 		make_deferred(f);
 	for (turns = 0; f->moved == TO_END && may_go_on(f) && turns <= f->nr_effects; turns++)
 		go_on(f);
+	if (f->is_cut && may_go_on(f))
+		go_on(f);
 	make_what_is_seen();
 	frames[i] = frames[--nr_frames];
 	if (f->interrupted && f->function->call)
@@ -503,7 +516,8 @@ void sim_core_finish(void)
 	print(out, "\"equal\": %llu, \"overlapping\": %llu, ", equal, overlapping);
 	print(out, "\"raced\": %llu, \"not_replayed\": %llu, \"cut_off\": %s, ", raced, skipped,
 	      cut_off ? "true" : "false");
-	print(out, "\"reached\": %lu, \"suspects\": [", replay_reached);
+	print(out, "\"reached\": %lu, \"differs_in\": %lld, ", replay_reached, differs_in);
+	print(out, "\"cut\": %u, \"open\": %u, \"suspects\": [", replay_nr_cut, nr_open);
 	for (i = 0; i < nr_suspects; i++)
 		print(out, "%s%llu", i ? ", " : "", suspects[i]);
 	print(out, "], \"kinds\": {");

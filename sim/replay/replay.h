@@ -63,6 +63,7 @@ struct replay_effect {
 	unsigned long position;		/* in the recording */
 	u64	frame, effect, arguments[REPLAY_ARGUMENTS], returned, jiffies;
 	u64	has_rq, after[NR_AFTER];
+	bool	after_others;		/* their calls came since the one before */
 };
 
 struct replay_end {
@@ -140,9 +141,10 @@ const char *replay_object_name(const struct replay_object *object, char *text, s
 
 /*
  * Where a call is made that races with others: each part between two of its turns at once, or when
- * the next turn comes, or it ends. races.c
+ * the next turn comes, or it ends; or one part up to a read at once, and its rest at the next turn.
+ * races.c
  */
-enum replay_moved { NOT_MOVED, TO_BEGIN, TO_END };
+enum replay_moved { NOT_MOVED, TO_BEGIN, TO_END, CUT };
 
 /* A call that has begun. It runs on a stack of its own, and waits there for its turns. */
 struct replay_frame {
@@ -155,10 +157,14 @@ struct replay_frame {
 	bool	interrupted;		/* others' calls come in between */
 	bool	deferred;		/* it is yet to be made */
 	enum replay_moved moved;
+	unsigned int cut_at, reads;	/* CUT: the read, and how many it has come to */
+	bool	is_cut;			/* until its next turn */
 	u64	changes_before;		/* to what it has the lock of */
 	void	*stack;
 	struct sim_context context;	/* while it waits */
 	u64	returned, jiffies_at_end;
+	unsigned long ends_at;		/* position in the recording */
+	bool	ends_after_others;	/* their calls came since its last effect */
 	struct replay_effect *effects;	/* that the kernel's class had */
 	unsigned int nr_effects, next_effect, room;
 	bool	differs;
@@ -181,9 +187,12 @@ void replay_turn_over(void);
 
 /* ---- races.c ---- */
 
-/* "raced FRAME begin|end": a line of the program. */
+/* "raced FRAME begin|end|READ": a line of the program. */
 void replay_add_race(const char *text);
-enum replay_moved replay_moved(u64 frame);
+/* Says where @f is made, in @f. */
+void replay_move(struct replay_frame *f);
+/* Calls that were cut. */
+extern unsigned int replay_nr_cut;
 /* For what it does until its next effect: other CPUs' ticks come meanwhile. */
 u64 replay_jiffies(const struct replay_frame *f);
 
@@ -191,6 +200,8 @@ u64 replay_jiffies(const struct replay_frame *f);
 
 /* Nothing is called here that would take this effect. */
 bool replay_is_unseen(const struct replay_effect *e);
+/* The next one of the call that runs now that is taken, or NULL. */
+struct replay_effect *replay_next_effect(void);
 
 /* The call has returned: is there anything that it should have done, and has not? */
 void replay_none_left(struct replay_frame *f);

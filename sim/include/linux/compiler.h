@@ -44,7 +44,16 @@
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define barrier()		__asm__ __volatile__("" : : : "memory")
 
+#ifdef SIM_REPLAY
+/* What other CPUs write is read: here a call that races with theirs is cut in two, sim/replay/. */
+extern _Bool replay_cutting;
+void replay_count_read(void);
+#define READ_ONCE(x)								\
+	((void)(replay_cutting ? replay_count_read() : (void)0),		\
+	 *(const volatile __typeof__(x) *)&(x))
+#else
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#endif
 #define WRITE_ONCE(x, value)	((void)(*(volatile __typeof__(x) *)&(x) = (value)))
 
 /* Hides where a pointer comes from: one into a copy of an object is not one into the object. */

@@ -28,7 +28,7 @@ def build(modules: Sequence[Module], recipe: Recipe) -> Path:
     """The program. Where it replaces a function of the model, that one is called model_of_NAME."""
     fixed = [_for_replay(u) for u in sim.fixed_units(recipe) if u.source.stem not in _NOT_OURS]
     ours = _own_units(recipe)
-    own = [sim.policy_units(module, recipe) for module in modules]
+    own = [list(map(_for_replay, sim.policy_units(module, recipe))) for module in modules]
     units = [*fixed, *ours, *(unit for group in own for unit in group)]
     digest = hashlib.sha256("\0".join(str(unit.object) for unit in units).encode())
     digest.update("\0".join(recipe.linking).encode() + kinds.ORDER.read_bytes())
@@ -55,9 +55,19 @@ def build(modules: Sequence[Module], recipe: Recipe) -> Path:
 
 
 def _for_replay(unit: Unit) -> Unit:
-    """With locks.h, which the kernel side's sched.h includes then."""
-    inputs = hash_files([_SOURCES / "locks.h"], _SOURCES, unit.inputs)
-    return replace(unit, flags=(*unit.flags, "-DSIM_REPLAY"), inputs=inputs)
+    """With locks.h, which the kernel side's sched.h includes then, and a READ_ONCE() that may wait."""
+    again = unit.look_again
+    return replace(
+        unit,
+        # From there locks.h is found, by policies too.
+        flags=(*unit.flags, "-DSIM_REPLAY", "-idirafter", str(kinds.CORE)),
+        inputs=_with_locks(unit.inputs),
+        look_again=again and (lambda: _with_locks(again())),
+    )
+
+
+def _with_locks(inputs: str) -> str:
+    return hash_files([_SOURCES / "locks.h"], _SOURCES, inputs)
 
 
 def _own_units(recipe: Recipe) -> list[Unit]:

@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,9 @@ _ARGUMENTS = "smt=1 llc={cpus} node={cpus}"
 _MOST_RACES = 100
 _SECONDS = 1200
 
-# A call by its number, and where it is made: "begin" or "end".
+# A call by its number, and where it is made: "begin", "end", or cut in two at a read, by its number.
 Race = tuple[int, str]
+Races = tuple[Race, ...]
 
 
 @dataclass(frozen=True)
@@ -114,29 +116,68 @@ class _Replayed:
     def reached(self) -> float:
         return self.said["reached"] if self.difference else math.inf
 
+    @property
+    def differs_in(self) -> int | None:
+        """The call that differs."""
+        return self.said["differs_in"] if self.difference else None
 
-def _with_races(run: Callable[[tuple[Race, ...]], _Replayed | None]) -> _Replayed:
+    def suspects(self, races: Races) -> list[int]:
+        """Calls that may have raced, and are not moved yet."""
+        moved = {frame for frame, _ in races}
+        return [frame for frame in dict.fromkeys(self.said["suspects"]) if frame not in moved]
+
+    def overlapping(self, races: Races) -> list[int]:
+        """Of these the ones that have not ended."""
+        first = self.said["suspects"][: self.said["open"]]
+        return [frame for frame in self.suspects(races) if frame in first]
+
+
+def _with_races(run: Callable[[Races], _Replayed | None]) -> _Replayed:
     """Where it differs while calls of several CPUs overlap, these are made at their begin or end.
 
     What of each other such calls have seen is not recorded. Of all that may have raced,
-    the one is moved with which the replay gets furthest.
+    the one is moved with which the replay gets furthest. If that is not beyond this call, they are
+    cut in two as well: one may have read one thing before others came, and the next after them.
     """
-    races: tuple[Race, ...] = ()
+    races: Races = ()
     best = run(races)
     assert best
     while best.difference and len(races) < _MOST_RACES:
-        moved = {frame for frame, _ in races}
-        suspects = [frame for frame in dict.fromkeys(best.said["suspects"]) if frame not in moved]
-        tries = [(*races, (frame, where)) for frame in suspects for where in ("end", "begin")]
-        done = [(again, one) for one in tries if (again := run(one))]
+        done = _moved(run, races, best.suspects(races))
         further = [pair for pair in done if pair[0].reached > best.reached]
+        if all(again.differs_in == best.differs_in for again, _ in further):
+            done = _cut(run, races, best.overlapping(races))
+            further += [pair for pair in done if pair[0].reached > best.reached]
         if not further:
             break
         best, races = max(further, key=lambda pair: pair[0].reached)
     return best
 
 
-def _run(program: Path, recording: Path, cpus: int, races: tuple[Race, ...]) -> _Replayed | None:
+def _moved(
+    run: Callable[[Races], _Replayed | None], races: Races, suspects: Sequence[int]
+) -> list[tuple[_Replayed, Races]]:
+    tries = [(*races, (frame, where)) for frame in suspects for where in ("end", "begin")]
+    return [(again, one) for one in tries if (again := run(one))]
+
+
+def _cut(
+    run: Callable[[Races], _Replayed | None], races: Races, suspects: Sequence[int]
+) -> list[tuple[_Replayed, Races]]:
+    """Each at its first read of what others write, at its second ... as far as it comes."""
+    done: list[tuple[_Replayed, Races]] = []
+    cut_before = sum(where.isdigit() for _, where in races)
+    for frame in suspects:
+        for read in count(1):
+            one = (*races, (frame, str(read)))
+            again = run(one)
+            if not again or again.said["cut"] <= cut_before:
+                break
+            done.append((again, one))
+    return done
+
+
+def _run(program: Path, recording: Path, cpus: int, races: Races) -> _Replayed | None:
     """None: with these races it cannot be replayed."""
     lines = [f"recording {recording}", *(f"raced {frame} {where}" for frame, where in races)]
     with tempfile.NamedTemporaryFile("w", prefix="saakm-replay-") as text:
