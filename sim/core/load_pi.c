@@ -173,6 +173,9 @@ enum load_next load_pi_take(struct model_thread *t, u32 number)
 		raw_spin_unlock_irqrestore(&pi_objects_lock, flags);
 		return load_advance(t);
 	}
+	/* Whoever waits here could wait for ever, and chains that end where they began have no end. */
+	if (would_wait_for_itself(pi, mutex))
+		load_fault(t, "locks a mutex whose holder waits for what this thread holds");
 	load_prepare(t, NULL);
 	if (!pi->mutex) {
 		pi->mutex = mutex;
@@ -190,8 +193,6 @@ enum load_next load_pi_lock(struct model_thread *t)
 	if (t->phase == LOAD_BEGINS) {
 		if (objects[number].owner == pi_of(t))
 			load_fault(t, "locks a mutex that it holds");
-		if (would_wait_for_itself(pi_of(t), &objects[number]))
-			load_fault(t, "locks a mutex whose holder waits for what this thread holds");
 		t->phase = LOAD_GOES_ON;
 	}
 	return load_pi_take(t, number);

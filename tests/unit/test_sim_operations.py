@@ -107,6 +107,17 @@ def test_the_most_urgent_one_has_it_next(simulate):
     assert ends["more"] < ends["less"] < ends["fair"]
 
 
+def test_a_circle_is_refused_where_a_wait_takes_its_mutex_again(simulate):
+    """Else whoever locks one of them later follows the circle for ever, and the class is blamed."""
+    circle = {
+        "a": ("main", 1, 0, 0, "lock l[0], lock l[1], wait c l[0]"),
+        "b": ("main", 1, 0, 1, "sleep 1000000, lock l[0], signal c, lock l[1]"),
+        "c": ("main", 1, 0, 2, "sleep 10000000, lock l[0]"),
+    }
+    said = simulate(program(circle, "pimutex l 2", "cond c 1"), "cpus=4", status=2)
+    assert "holder waits for what this thread holds" in said
+
+
 def test_who_waits_for_another_priority_is_another_one(simulate):
     """The real-time thread waits as a fair one, and becomes urgent while it waits."""
     done = simulate(
