@@ -165,6 +165,7 @@ typedef enum load_next (*load_fn)(struct model_thread *t);
 static const load_fn functions[] = {
 	[OP_RUN] = run, [OP_SPIN] = spin, [OP_SLEEP] = sleep, [OP_TIMER] = timer,
 	[OP_LOCK] = load_lock, [OP_UNLOCK] = load_unlock, [OP_WAIT] = load_wait,
+	[OP_MEET] = load_meet,
 	[OP_SIGNAL] = signal, [OP_BROADCAST] = signal, [OP_BARRIER] = load_barrier,
 	[OP_UP] = load_up, [OP_DOWN] = load_down, [OP_WRITE] = load_write, [OP_READ] = load_read,
 	[OP_SUSPEND] = load_suspend, [OP_RESUME] = load_resume, [OP_YIELD] = yield_cpu,

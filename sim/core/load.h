@@ -175,6 +175,7 @@ void load_objects_init(void);
 enum load_next load_lock(struct model_thread *t);
 enum load_next load_unlock(struct model_thread *t);
 enum load_next load_wait(struct model_thread *t);
+enum load_next load_meet(struct model_thread *t);
 enum load_next load_signal(struct model_thread *t, bool all);
 enum load_next load_barrier(struct model_thread *t);
 enum load_next load_up(struct model_thread *t);
@@ -196,6 +197,7 @@ void load_pi_init(void);
 enum load_next load_pi_lock(struct model_thread *t);
 enum load_next load_pi_unlock(struct model_thread *t);
 /* The two halves of wait; the first one wakes somebody. */
+bool load_pi_holds(struct model_thread *t, u32 number);
 void load_pi_let_go(struct model_thread *t, u32 number);
 enum load_next load_pi_take(struct model_thread *t, u32 number);
 /* It ends: waits no more, and what it holds goes to others. */

@@ -14,6 +14,7 @@ struct mutex_object {
 };
 
 struct cond_object {
+	u32			present;	/* of those who meet */
 	struct list_head	waiters;
 };
 
@@ -195,6 +196,30 @@ enum load_next load_wait(struct model_thread *t)
 		wake_first(&mutex->waiters, 0);
 	}
 	return load_block(t);
+}
+
+/*
+ * As rt-app 1.0 does it: who has been woken counts until it has the mutex, and another that comes
+ * before wakes, too, and goes on.
+ */
+enum load_next load_meet(struct model_thread *t)
+{
+	struct cond_object *cond = &conds[this_ref(t)];
+	u32 number = mutex_of_wait(t);
+	enum load_next next;
+
+	if (t->phase == LOAD_BEGINS) {
+		if (t->op->how == PROGRAM_PI ? !load_pi_holds(t, number) :
+		    mutexes[number].owner != t)
+			load_fault(t, "waits with a mutex that it does not hold");
+		if (cond->present + 1 >= t->op->a)
+			return load_signal(t, true);
+		cond->present++;
+	}
+	next = load_wait(t);
+	if (next == LOAD_ON)
+		cond->present--;
+	return next;
 }
 
 enum load_next load_signal(struct model_thread *t, bool all)
@@ -406,6 +431,7 @@ const char *load_waits_for(const struct model_thread *t)
 {
 	switch (t->op->code) {
 	case OP_WAIT:
+	case OP_MEET:
 		if (t->phase == LOAD_LOCKS)
 			return name_of(t->op->how == PROGRAM_PI ? PROGRAM_PIMUTEX : PROGRAM_MUTEX,
 				       mutex_of_wait(t));

@@ -198,13 +198,18 @@ enum load_next load_pi_lock(struct model_thread *t)
 	return load_pi_take(t, number);
 }
 
+bool load_pi_holds(struct model_thread *t, u32 number)
+{
+	return objects[number].owner == pi_of(t);
+}
+
 void load_pi_let_go(struct model_thread *t, u32 number)
 {
 	struct load_pi *pi = pi_of(t);
 	unsigned long flags;
 
-	if (objects[number].owner != pi)
-		load_fault(t, t->op->code == OP_WAIT ?
+	if (!load_pi_holds(t, number))
+		load_fault(t, program_waits(t->op) ?
 			   "waits with a mutex that it does not hold" :
 			   "unlocks a mutex that it does not hold");
 	raw_spin_lock_irqsave(&pi_objects_lock, flags);

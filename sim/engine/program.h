@@ -111,7 +111,7 @@ struct program_cpus {
 
 enum program_op_code {
 	OP_RUN, OP_SPIN, OP_SLEEP, OP_TIMER,
-	OP_LOCK, OP_UNLOCK, OP_WAIT, OP_SIGNAL, OP_BROADCAST, OP_BARRIER,
+	OP_LOCK, OP_UNLOCK, OP_WAIT, OP_MEET, OP_SIGNAL, OP_BROADCAST, OP_BARRIER,
 	OP_UP, OP_DOWN,				/* send, receive: a semaphore */
 	OP_WRITE, OP_READ,			/* send, receive: a pipe */
 	OP_SUSPEND, OP_RESUME, OP_YIELD,
@@ -134,7 +134,7 @@ enum program_how {
 	PROGRAM_SENT,
 	PROGRAM_RELATIVE = 0,	/* of timers */
 	PROGRAM_ABSOLUTE,
-	PROGRAM_PLAIN = 0,	/* of the mutex of a wait */
+	PROGRAM_PLAIN = 0,	/* of the mutex of a wait or meet */
 	PROGRAM_PI,
 	PROGRAM_ITSELF = 0,	/* of what changes threads */
 	PROGRAM_OTHERS,
@@ -224,6 +224,12 @@ struct program {
 	unsigned int		nr_objects[PROGRAM_NR_KINDS];
 	unsigned int		nr_instances;
 };
+
+/* It unlocks a mutex, its second operand, and sleeps. */
+static inline _Bool program_waits(const struct program_op *op)
+{
+	return op->code == OP_WAIT || op->code == OP_MEET;
+}
 
 /*
  * Read @size bytes of @text. What is wrong in there is sim_bad_input() with @file and the line:

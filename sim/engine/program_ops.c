@@ -26,6 +26,7 @@ static const struct syntax {
 	{ "lock", OP_LOCK, "m", "REF" },
 	{ "unlock", OP_UNLOCK, "m", "REF" },
 	{ "wait", OP_WAIT, "cm", "REF REF" },
+	{ "meet", OP_MEET, "cmn", "REF REF N" },
 	{ "signal", OP_SIGNAL, "c", "REF" },
 	{ "broadcast", OP_BROADCAST, "c", "REF" },
 	{ "barrier", OP_BARRIER, "b", "REF" },
@@ -81,7 +82,7 @@ static bool other_kind(enum program_kind kind, unsigned int there, struct progra
 	}
 	if (kind != PROGRAM_MUTEX || there != PROGRAM_PIMUTEX)
 		return false;
-	if (op->code == OP_WAIT)
+	if (program_waits(op))
 		op->how = PROGRAM_PI;
 	else
 		op->code = op->code == OP_LOCK ? OP_PI_LOCK : OP_PI_UNLOCK;
@@ -114,8 +115,8 @@ static void ref_operand(struct reader *r, char *word, enum program_kind kind,
 {
 	bool indexed;
 
-	/* Of a wait, the mutex is the second one. */
-	if (op->code == OP_WAIT && kind == PROGRAM_MUTEX) {
+	/* There the mutex is the second one. */
+	if (program_waits(op) && kind == PROGRAM_MUTEX) {
 		op->other = parse_ref(r, word, kind, op, &indexed);
 		op->indexed |= indexed ? PROGRAM_OTHER_INDEXED : 0;
 	} else {

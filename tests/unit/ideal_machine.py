@@ -120,6 +120,7 @@ class _Machine:
             if one.kind == "semaphore"
             for i in range(one.count)
         }
+        self._present: dict[tuple[str, int], int] = defaultdict(int)
         self._messages: dict[tuple[str, int], deque[int]] = defaultdict(deque)
         self._timers: dict[tuple[str, int], int] = {}
         self._result = Result()
@@ -264,6 +265,17 @@ class _Machine:
         self._waiters[(*self._find(thread, cond), "wait")].append(thread)
         yield None
         yield from self._lock(thread, mutex)
+
+    def _meet(self, thread: Thread, cond: Ref, mutex: Ref, many: int) -> Iterator[int | None]:
+        place = self._find(thread, cond)
+        if self._owners.get(self._find(thread, mutex)) is not thread:
+            raise Broken(f"{thread.group.name} meets without {mutex.name}")
+        if self._present[place] + 1 >= many:
+            yield from self._broadcast(thread, cond)
+            return
+        self._present[place] += 1
+        yield from self._wait(thread, cond, mutex)
+        self._present[place] -= 1
 
     def _signal(self, thread: Thread, ref: Ref) -> Iterator[int | None]:
         self._wake_first(self._waiters[(*self._find(thread, ref), "wait")])

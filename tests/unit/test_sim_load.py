@@ -192,6 +192,12 @@ def channel(draw, thread):
     thread.receive("tokens", many)
 
 
+def gather(thread, parties):
+    thread.lock("gate")
+    thread.meet("gathered", "gate", parties)
+    thread.unlock("gate")
+
+
 def steps(draw, thread, count):
     known = (compute, critical_section, picked_section, latency, family, change, channel)
     for _ in range(count):
@@ -217,6 +223,9 @@ def some_program(seed):
     pairs = draw.randint(1, 3)
     make.pipe("pipes", 2, pairs)
     make.barrier("meet", 2 * pairs)
+    make.cond("gathered")
+    gate = draw.choice([make.mutex, make.pimutex])
+    gate("gate")
     # No real-time one: those take the CPU where they slept, whoever is there now.
     policy = draw.choice([Policy(), Policy("fair")])
     many, due = draw.randint(1, 9), draw.choice(["now", "due"])
@@ -229,6 +238,7 @@ def some_program(seed):
             thread.send(at("pipes", own_number()), 2, due)
         thread.barrier("meet")
         thread.run(uniform(1, MS))
+        gather(thread, 2 * pairs)
         steps(draw, thread, 2)
     with make.group("reader", pairs, nice=draw.randint(-20, 19), reset=True) as thread:
         thread.run(uniform(1, MS))
@@ -237,6 +247,8 @@ def some_program(seed):
             thread.receive(at("pipes", own_number()))
             latency(draw, thread)
         thread.barrier("meet")
+        thread.run(uniform(1, MS))
+        gather(thread, 2 * pairs)
     with make.group("child", 0, inherit=draw.random() < 0.5, policy=Policy("fair")) as thread:
         thread.run(some_time(draw))
         thread.sleep(some_time(draw))
@@ -324,6 +336,7 @@ TIMES = {
     "a mutex of its own": (["lock x", "run 5", "unlock x", "lock x", "unlock x"], 5),
     "a semaphore": (["send s 3 now", "receive s 2", "run 1", "receive s 1"], 1),
     "a pipe": (["send p 2 due", "receive p 1", "run 1", "receive p 1"], 1),
+    "a meeting of one": (["lock x", "meet c x 1", "run 1", "meet c x 1", "unlock x"], 1),
     "a barrier for one": (["barrier b", "run 1", "barrier b"], 1),
     "nobody to signal": (["signal c", "broadcast c", "resume g", "resume g[7]", "join all"], 0),
 }
@@ -389,10 +402,53 @@ def test_waits_are_from_runnable_to_running(simulate):
     assert waits["count"] == done.group("late")["switches"] and waits["max_ns"] >= 2 * MS
 
 
+MEETING = """saakm-program 1
+{mutex} m 1
+cond c 1
+group first 1 0 {policies[0]} 0 0 none
+group again 1 1000000 {policies[1]} 0 0 none
+program first
+    lock m
+    meet c m 2
+    unlock m
+    iteration
+end
+program again
+    loop 4
+        lock m
+        meet c m 2
+        unlock m
+        iteration
+    end
+    sleep 1000000
+    lock m
+    meet c m 2
+    iteration
+end"""
+
+
+@pytest.mark.parametrize("mutex", ("mutex", "pimutex"))
+def test_who_comes_again_before_the_woken_have_run_passes_at_once(simulate, mutex):
+    text = MEETING.format(mutex=mutex, policies=("fair", "rt:9"))
+    done, ideal = simulate(text), ideal_machine.run(program_text.parse_text(text, "MEETING"))
+    assert {name: done.group(name)["iterations"] for name in ("first", "again")} == ideal.iterations
+    # And it sleeps once the other has gone on.
+    assert ideal.iterations == {"first": 1, "again": 4} and ideal.asleep == ["again"]
+
+
+@pytest.mark.parametrize("mutex", ("mutex", "pimutex"))
+def test_who_is_woken_at_a_meeting_preempts_its_waker_and_waits_for_the_mutex(simulate, mutex):
+    done = simulate(MEETING.format(mutex=mutex, policies=("rt:9", "rt:8")))
+    # It comes, is woken, blocks on the mutex, and is woken by the unlock: from then it counts no more.
+    assert (done.group("first")["switches"], done.group("again")["iterations"]) == (3, 1)
+
+
 FAULTS = {
     "unlocking nobody's": (["unlock x"], 6, "unlocks a mutex that it does not hold"),
     "locking twice": (["lock x", "lock x"], 7, "locks a mutex that it holds"),
     "waiting without": (["wait c x"], 6, "waits with a mutex that it does not hold"),
+    "meeting without": (["meet c x 2"], 6, "waits with a mutex that it does not hold"),
+    "meeting alone without": (["meet c x 1"], 6, "waits with a mutex that it does not hold"),
     "a loop": (["loop forever", "end"], 7, "never stops"),
     "yielding alone": (["loop forever", "yield", "end"], None, "never stops"),
     "sending": (["loop forever", "send s 1000000 now", "end"], None, "never stops"),

@@ -44,6 +44,8 @@ timer t uniform:1:1 absolute
 lock m[self]
 wait c[loop/2+1] m[self/3*4+loop+pick*2+7]
 wait c[2] m
+meet c[self] m[loop] 1000000
+meet c pi[pick] 2
 unlock m[1]
 signal c
 broadcast c[pick]
@@ -227,6 +229,9 @@ REFUSED_LINES = {
     "another kind": ("lock c", "'c' is a cond, not a mutex"),
     "another kind of wait": ("wait m m", "'m' is a mutex, not a cond"),
     "another kind of mutex": ("wait c c", "'c' is a cond, not a mutex"),
+    "another kind of meeting": ("meet m m 2", "'m' is a mutex, not a cond"),
+    "meeting with a cond": ("meet c c 2", "'c' is a cond, not a mutex"),
+    "nobody to meet": ("meet c m 0", "N is '0': it must be 1 to 1000000"),
     "another kind to send": ("send m 1 now", "'m' is a mutex, not a semaphore or pipe"),
     "another kind of timer": ("timer p 1 relative", "'p' is a pipe, not a timer"),
     "a group as object": ("lock g", "'g' is not declared"),

@@ -242,7 +242,7 @@ def test_indices_add_up():
 
 
 def test_wrong_use_of_a_mutex_is_seen():
-    for wrong in ("unlock", "lock twice", "wait"):
+    for wrong in ("unlock", "lock twice", "wait", "meet"):
         build = Builder()
         build.mutex("m")
         build.cond("c")
@@ -251,6 +251,8 @@ def test_wrong_use_of_a_mutex_is_seen():
                 thread.unlock("m")
             elif wrong == "wait":
                 thread.wait("c", "m")
+            elif wrong == "meet":
+                thread.meet("c", "m", 1)
             else:
                 thread.lock("m")
                 thread.lock("m")

@@ -102,7 +102,8 @@ def test_what_each_event_becomes():
     )
     assert ops(f'"t": {{"loop": 1, {events}}}, "child": {{"instance": 0, "run": 1}}') == [
         *("spin 7000", "lock m.m", "wait c.c m.m", "unlock m.m", "signal c.c", "broadcast c.c"),
-        *("yield", "barrier b.b", "lock m.s", "wait c.s m.s", "unlock m.s"),
+        *("yield", "lock bm.b", "meet b.b bm.b 1", "unlock bm.b"),
+        *("lock m.s", "wait c.s m.s", "unlock m.s"),
         *("lock m.s", "broadcast c.s", "unlock m.s", "fork child 1", "iteration"),
     ]
 
@@ -165,7 +166,22 @@ def test_a_phase_changes_what_it_names():
 
 def test_barriers_count_all_who_name_them():
     both = '"a": {"instance": 3, "barrier": "b"}, "c": {"instance": 2, "run": 1, "barrier": "b"}'
-    assert [(one.name, one.size) for one in of_tasks(both).objects] == [("b.b", 5)]
+    program = of_tasks(both)
+    assert [(one.kind, one.name) for one in program.objects] == [("cond", "b.b"), ("mutex", "bm.b")]
+    many = [op.operands[2] for group in program.groups for op in group.ops if op.name == "meet"]
+    assert many == [5, 5]
+
+
+def test_a_barrier_lets_pass_who_comes_again_before_the_others_have_run():
+    program = of_tasks(
+        '"a": {"loop": 1, "barrier": "b"}, "c": {"loop": 3, "delay": 5, "barrier": "b"}'
+    )
+    assert ideal_machine.run(program).iterations == {"a": 1, "c": 3}
+
+
+def test_a_barrier_has_the_mutexes_of_the_file():
+    text = '{"tasks": {"t": {"barrier": "b"}}, "global": {"pi_enabled": true}}'
+    assert "pimutex bm.b 1\n" in program_text.to_text(translate(text, "FILE", 1))
 
 
 def test_cycles_of_resumes_are_taken_and_seen_to_sleep():

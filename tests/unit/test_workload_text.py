@@ -166,6 +166,8 @@ def test_lines_without_words_do_not_count():
         ("run 5", "lock c", 15, "it is a cond, not a mutex"),
         ("run 5", "lock q", 15, "no mutex or pimutex has the name"),
         ("run 5", "wait m c", 15, "it is a mutex, not a cond"),
+        ("run 5", "meet m c 2", 15, "it is a mutex, not a cond"),
+        ("run 5", "meet c m 0", 15, "from 1 to"),
         ("run 5", "send m 1 now", 15, "not a semaphore or pipe"),
         ("run 5", "send p 1 later", 15, "now or due"),
         ("run 5", "timer t 5 loose", 15, "relative or absolute"),

@@ -122,6 +122,9 @@ class ThreadBuilder:
     def wait(self, cond: Ref | str, mutex: Ref | str) -> None:
         self._add("wait", _ref(cond), _ref(mutex))
 
+    def meet(self, cond: Ref | str, mutex: Ref | str, parties: int) -> None:
+        self._add("meet", _ref(cond), _ref(mutex), parties)
+
     def signal(self, cond: Ref | str) -> None:
         self._add("signal", _ref(cond))
 

@@ -62,6 +62,7 @@ OPERATIONS: dict[str, tuple[OperandKind, ...]] = {
     "lock": (_MUTEX,),
     "unlock": (_MUTEX,),
     "wait": (_COND, _MUTEX),
+    "meet": (_COND, _MUTEX, _MANY),
     "signal": (_COND,),
     "broadcast": (_COND,),
     "barrier": (_BARRIER,),

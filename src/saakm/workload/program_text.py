@@ -78,6 +78,10 @@ TIME is a word: a number, or drawn anew each time from the thread's own stream o
                          an unlock gives it to that one, unless one more urgent comes first
     unlock REF           wakes the first who waits, who tries again when it runs (others may come before it)
     wait REF REF         cond, mutex: unlocks the mutex, sleeps until signalled, locks it again
+    meet REF REF N       cond, mutex: rt-app's barrier for N, within `lock` and `unlock` of that mutex. With N - 1
+                         threads counted on the cond: as `broadcast`. Otherwise it counts this one, does
+                         as `wait`, and when it has the mutex again no longer counts it: until then one
+                         that comes again goes on at once
     signal REF           cond: wakes the first who waits; nobody waits: no effect
     broadcast REF        cond: wakes all who wait, the first first
     barrier REF          sleeps until PARTIES threads have come; the last wakes the others and goes on, and the
@@ -167,7 +171,7 @@ Limits:  a line: 1,023 bytes, none of which is NUL.  COUNT: 1 to 1,000,000.  Obj
 and all pipes together (COUNT times CAPACITY): 16,000,000.  PARTIES: 1 to 1,000,000.  INITIAL: 0 to
 1,000,000,000.  Groups: 4,096; marks: 256; INSTANCES of all: 1 to 1,000,000.  Operations in all,
 with `loop` and `end`: 1,000,000, those that are about others twice; loops and chances in each other: 16.  Any TIME or START: 0 to 10^15; PPM: 0 to
-1,000,000; WEIGHT: 1 to 10,000.  N of loop: 1 to 10^12; of send, receive, pick: 1 to 1,000,000; of fork and join: 1
+1,000,000; WEIGHT: 1 to 10,000.  N of loop: 1 to 10^12; of meet, send, receive, pick: 1 to 1,000,000; of fork and join: 1
 to 100,000; D, M: 1 to 1,000,000; N of an index: 0 to 1,000,000.
 """
 

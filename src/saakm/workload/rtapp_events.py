@@ -69,8 +69,10 @@ class Events:
             self._build.line = line
             self._build.cond(f"c.{name}")
         self._build.line = 0
-        for name, parties in self._barriers.items():
-            self._build.barrier(f"b.{name}", parties=max(parties, 1))
+        for name in self._barriers:
+            self._build.cond(f"b.{name}")
+            declare = self._build.pimutex if self._pi else self._build.mutex
+            declare(f"bm.{name}")
         for name, (count, line) in self._timers.items():
             self._build.line = line
             self._build.timer(name, count)
@@ -99,7 +101,7 @@ class Events:
             case "sync":
                 self._sync(thread, member)
             case "barrier":
-                thread.barrier(f"b.{string(member)}")
+                self._barrier(thread, string(member))
             case "suspend":
                 self._suspend(thread, member)
             case "resume":
@@ -151,6 +153,12 @@ class Events:
         thread.wait(cond, mutex)
         if not held:
             thread.unlock(mutex)
+
+    def _barrier(self, thread: ThreadBuilder, name: str) -> None:
+        mutex = f"bm.{name}"
+        thread.lock(mutex)
+        thread.meet(f"b.{name}", mutex, max(self._barriers[name], 1))
+        thread.unlock(mutex)
 
     def _suspend(self, thread: ThreadBuilder, member: Member) -> None:
         """rt-app: a condition variable and a mutex of that name, whosever name it is."""

@@ -76,7 +76,8 @@ static const char * const kinds[] = {
 
 static const char * const ops[] = {
 	[OP_RUN] = "run", [OP_SPIN] = "spin", [OP_SLEEP] = "sleep", [OP_TIMER] = "timer",
-	[OP_LOCK] = "lock", [OP_UNLOCK] = "unlock", [OP_WAIT] = "wait", [OP_SIGNAL] = "signal",
+	[OP_LOCK] = "lock", [OP_UNLOCK] = "unlock", [OP_WAIT] = "wait", [OP_MEET] = "meet",
+	[OP_SIGNAL] = "signal",
 	[OP_BROADCAST] = "broadcast", [OP_BARRIER] = "barrier", [OP_UP] = "send",
 	[OP_DOWN] = "receive", [OP_WRITE] = "send", [OP_READ] = "receive",
 	[OP_SUSPEND] = "suspend", [OP_RESUME] = "resume", [OP_YIELD] = "yield",
@@ -95,6 +96,7 @@ static const char * const ops[] = {
 
 static const int kind_of_op[PROGRAM_NR_OPS] = {
 	[OP_LOCK] = PROGRAM_MUTEX, [OP_UNLOCK] = PROGRAM_MUTEX, [OP_WAIT] = PROGRAM_COND,
+	[OP_MEET] = PROGRAM_COND,
 	[OP_SIGNAL] = PROGRAM_COND, [OP_BROADCAST] = PROGRAM_COND, [OP_BARRIER] = PROGRAM_BARRIER,
 	[OP_UP] = PROGRAM_SEMAPHORE, [OP_DOWN] = PROGRAM_SEMAPHORE, [OP_WRITE] = PROGRAM_PIPE,
 	[OP_READ] = PROGRAM_PIPE, [OP_TIMER] = PROGRAM_TIMER, [OP_PI_LOCK] = PROGRAM_PIMUTEX,
@@ -214,13 +216,13 @@ static void put_operands(const struct program_group *group, const struct program
 		put_time(op);
 		printf(" %s", modes[op->how]);
 		break;
-	case OP_LOCK: case OP_UNLOCK: case OP_WAIT: case OP_SIGNAL: case OP_BROADCAST:
+	case OP_LOCK: case OP_UNLOCK: case OP_WAIT: case OP_MEET: case OP_SIGNAL: case OP_BROADCAST:
 	case OP_PI_LOCK: case OP_PI_UNLOCK: case OP_BARRIER: case OP_UP: case OP_DOWN: case OP_WRITE: case OP_READ:
 		put_ref(kind_of_op[op->code], op->ref, op->indexed & PROGRAM_REF_INDEXED);
-		if (op->code == OP_WAIT)
+		if (program_waits(op))
 			put_ref(op->how == PROGRAM_PI ? PROGRAM_PIMUTEX : PROGRAM_MUTEX, op->other,
 				op->indexed & PROGRAM_OTHER_INDEXED);
-		if (op->code >= OP_UP && op->code <= OP_READ)
+		if (op->code == OP_MEET || (op->code >= OP_UP && op->code <= OP_READ))
 			put_count(op->a);
 		if (op->code == OP_UP || op->code == OP_WRITE)
 			printf(" %s", times[op->how]);

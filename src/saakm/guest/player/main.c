@@ -160,6 +160,9 @@ static void refuse_what_is_not_played(void)
 		    op->code != OP_CGROUP_WEIGHT && op->code != OP_CGROUP_POLICY)
 			sim_bad_input(path, op->line, "this operation is not played: those on "
 				      "other threads, CPUs and modules are the simulator's alone");
+		if (op->code == OP_MEET)
+			sim_bad_input(path, op->line, "'meet' is not played: run rt-app itself, or "
+				      "use a barrier");
 		if (op->code == OP_WAIT && op->how == PROGRAM_PI)
 			sim_bad_input(path, op->line, "'wait' with a pimutex is not played");
 		if (op->code != OP_SET_POLICY && op->code != OP_CGROUP_POLICY)
