@@ -644,3 +644,19 @@ def test_an_interrupt_is_not_what_it_interrupts(tmp_path):
 def test_the_command_refuses_with_status_2(report):
     done = saakm("rr", "--workload", report([*LINES, "CPU:1 [3 EVENTS DROPPED]"]), status=2)
     assert "report.txt:23: events are lost" in done.stderr and "next: record again" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["trace.dat", "perf.data", "x.perfetto-trace"])
+@pytest.mark.parametrize("content", [b"", b"\x01\x00garbage"])
+def test_what_is_called_a_recording_and_is_none_is_not_taken_for_a_program(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadWorkload, match="it is no recording"):
+        registry.load(str(tmp_path / name), 4)
+    assert registry.text_file(str(tmp_path / name)) is None
+
+
+def test_a_program_may_be_called_as_a_recording_is(tmp_path):
+    path = tmp_path / "mine.dat"
+    path.write_text(to_text(registry.load("herd", 4)))
+    assert registry.load(str(path), 4).groups
+    assert registry.text_file(str(path)) == path

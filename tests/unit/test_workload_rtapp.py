@@ -11,7 +11,7 @@ import pytest
 from saakm.workload import located, program_text
 from saakm.workload.errors import BadWorkload
 from saakm.workload.program import CpuList, Policy, Program
-from saakm.workload.rtapp import translate
+from saakm.workload.rtapp import read, translate
 from saakm.workload.rtapp_export import export
 
 MS = 1_000_000
@@ -413,3 +413,16 @@ def test_with_pi_enabled_mutexes_lend_priority():
     for pi, kinds in (("true", {"pimutex", "cond"}), ("false", {"mutex", "cond"})):
         program = translate(f'{{"global": {{"pi_enabled": {pi}}}, {tasks}}}', "FILE", 2)
         assert {one.kind for one in program.objects} == kinds
+
+
+def test_the_mark_with_which_some_editors_begin_a_file_is_passed_over(tmp_path):
+    path = tmp_path / "marked.json"
+    path.write_text('{"tasks": {"a": {"loop": 1, "run": 100}}}', encoding="utf-8-sig")
+    assert [group.name for group in read(path, 4).groups] == ["a"]
+
+
+def test_what_is_not_utf8_is_said_to_be_none(tmp_path):
+    path = tmp_path / "binary.json"
+    path.write_bytes(b"\x7f\xb0\x00")
+    with pytest.raises(BadWorkload, match="no text in UTF-8"):
+        read(path, 4)

@@ -28,6 +28,13 @@ def load(name_or_file: str, cpus: int) -> Program:
         )
     if path.suffix == ".json":
         return rtapp.read(path, cpus)
+    if recorded.is_broken(path):
+        raise refusal(
+            Place(name_or_file),
+            "it is no recording",
+            "it does not begin as trace-cmd, perf or Perfetto write one, or is empty",
+            "copy it again, or record again: trace-cmd record -e sched COMMAND",
+        )
     if path.is_file():
         return program_text.read(path)
     near = difflib.get_close_matches(name, ALL, 1)
@@ -45,7 +52,7 @@ def text_file(name_or_file: str) -> Path | None:
     is_built_in = name_or_file.partition(":")[0] in ALL
     if is_built_in or path.suffix == ".json" or recorded.is_recording(name_or_file):
         return None
-    return path if path.is_file() else None
+    return path if path.is_file() and not recorded.is_broken(path) else None
 
 
 def listing() -> tuple[Builtin, ...]:

@@ -67,9 +67,13 @@ _S = 1_000_000_000
 def read(path: Path, cpus: int) -> Program:
     """`cpus`: how many the simulated machine has."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
+        text = path.read_text(encoding="utf-8-sig")  # some editors begin it with a mark
+    except OSError as error:
         raise refusal(Place(str(path)), "it cannot be read", str(error), "name a file") from error
+    except UnicodeError as error:
+        raise refusal(
+            Place(str(path)), "this is no text in UTF-8", str(error), "save it as JSON in UTF-8"
+        ) from error
     return translate(text, str(path), cpus)
 
 

@@ -19,10 +19,20 @@ from .threads import follow
 
 _ONLY = ":only="
 _HEAD = 16
+_SUFFIXES = (".dat", ".data", *perfetto_file.SUFFIXES)
+_PROGRAM = b"saakm-program"
 
 
 def is_recording(name: str) -> bool:
     return _reader(_split(name)[0]) is not None
+
+
+def is_broken(path: Path) -> bool:
+    """Called as a recording is, but neither one nor a program in the text form."""
+    if path.suffix not in _SUFFIXES or not path.is_file() or _reader(path):
+        return False
+    with path.open("rb") as file:
+        return not file.read(_HEAD).startswith(_PROGRAM)
 
 
 def load(name: str) -> Program:
