@@ -132,6 +132,12 @@ def test_pictures(timeline, tmp_path, kind):
     assert all(f.stat().st_size > 5000 for f in files)
 
 
+def test_a_logarithmic_axis_has_numbers_and_no_formulas(timeline, tmp_path):
+    draw(timeline, parse_topology("2s1c"), tmp_path, "svg", "made up")
+    svg = (tmp_path / "latency.svg").read_text()  # each text is also a comment there
+    assert "mathdefault" not in svg and "<!-- 1,000 -->" in svg
+
+
 def test_states_by_name():
     """As the simulator writes them; a thread may be called like a state."""
     line = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..view.plot import canvas, save
+from ..view.plot import canvas, plain_numbers, save
 from ..view.text import counted
 from ..vm.topology import Topology
 from .timeline import Timeline
@@ -185,6 +185,7 @@ def _latency(axes: "Axes", timeline: Timeline) -> None:
         )
     axes.set(title=f"How long from wakeup to CPU? {counted(len(micros), 'wakeup')}", xscale="log",
              xlabel="microseconds (guest time)", ylabel="part of the wakeups", ylim=(0, 1.01))  # fmt: skip
+    plain_numbers(axes.xaxis)
     axes.grid(alpha=0.3)
 
 

@@ -11,6 +11,7 @@ from ..base.files import check_output
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 # Okabe and Ito's, which the colour-blind can tell apart; black text stays readable on them.
@@ -54,6 +55,12 @@ def canvas(
 def without_frame(panel: "Axes", *sides: str) -> None:
     for side in sides:
         panel.spines[side].set_visible(False)
+
+
+def plain_numbers(axis: "Axis") -> None:
+    """For a logarithmic axis: matplotlib's own labels are formulas, which canvas() turns off."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axis.set_minor_formatter(lambda value, _: "")
 
 
 def prepare(paths: Sequence[Path]) -> None:

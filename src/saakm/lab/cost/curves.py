@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ...base import paths
 from ...model.cost_rows import Row
-from ...view.plot import canvas, save, without_frame
+from ...view.plot import canvas, plain_numbers, save, without_frame
 from ...view.terminal import figure, label, table
 from .axes import AXES, axis_of
 from .printed import by_operation
@@ -92,6 +92,7 @@ def _panel(panel: "Axes", name: str, group: list[Row], names: list[str]) -> None
     # From zero, as bars; a curve that leaves the others behind by far needs the logarithm.
     if top > 5 * low:
         panel.set_yscale("log")
+        plain_numbers(panel.yaxis)
     else:
         panel.set_ylim(0, top * 1.1)
     panel.set_title(name, loc="left", fontsize=10)

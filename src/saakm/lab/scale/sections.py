@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...model.scale_rows import ScaleRow
 from ...view.markdown import code, table
-from ...view.plot import canvas, save, without_frame
+from ...view.plot import canvas, plain_numbers, save, without_frame
 from .conduct import machine_of
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ def _panel(panel: "Axes", curve: Curve, figure: Figure) -> None:
         panel.set_ylim(bottom=0)
     else:
         panel.set_yscale("log")
-        panel.yaxis.set_minor_formatter(lambda value, _: "")
-    panel.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    plain_numbers(panel.yaxis)
     panel.set_title(f"{figure.what},\nby {curve.what}", loc="left", fontsize=9)
     panel.grid(alpha=0.3)
     without_frame(panel, "top", "right")
