@@ -79,7 +79,7 @@ static __always_inline int saakm_search(int cpu, bool (*found)(int cpu, void *ar
 			if (level->next && probes <= far)
 				break;
 			if (!probes--) {
-				__this_cpu_write(saakm_far, other);
+				__this_cpu_write(saakm_far, other ?: nr_cpu_ids);
 				return -1;
 			}
 			if (found(other, arg))
