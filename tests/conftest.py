@@ -2,6 +2,7 @@
 """Which tests run: saakm test, --long, --seed."""
 
 import os
+import signal
 import zlib
 from collections.abc import Iterable
 
@@ -11,6 +12,11 @@ pytest_plugins = ["options", "totals"]
 
 _LINES = 40  # of what a failure said
 _MOST_PARALLEL = 10
+
+# A shell starts what it puts into the background with SIGINT ignored, and children inherit that:
+# tests that interrupt a program would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
