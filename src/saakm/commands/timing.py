@@ -124,6 +124,6 @@ def _miss(row: Row, name: str) -> str:
     told = 100 * apart(row.guest, row.told, name)
     low, high = row.range_of(name)
     return (
-        f"{name} differs; {told:+.1f} % if told when the kernel's own threads ran, "
-        f"{low:,.0f} to {high:,.0f} if it begins up to 16 us earlier or later"
+        f"{name} differs; {told:+.1f} % if told when the kernel's own threads ran, {low:,.0f} to "
+        f"{high:,.0f} in all, with those that begin up to 16 us earlier or later"
     )
