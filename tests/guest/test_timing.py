@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """The simulator's times are the kernel's: a file of rt-app, played by rt-app itself, and simulated."""
 
-import pytest
+import json
 
+import pytest
+from typer.testing import CliRunner
+
+from saakm.cli import app
 from saakm.lab.bench.packages import ensure
 from saakm.lab.timing.case import find
 from saakm.lab.timing.compare import apart
@@ -30,3 +34,17 @@ def test_switches_and_waits(guest, name, policy):
     # Told when threads of the kernel's own came between, it knows nearly all.
     for figure in ("switches", "wait_us_p50", "wait_us_p99"):
         assert abs(apart(row.guest, row.told, figure)) < NEAR, (figure, row)
+
+
+def test_the_command(tmp_path):
+    """As docs/explanation/simulator.md has it: guests' events are kept, and compared again."""
+    kept = tmp_path / "kept"
+    short = ["timing", "short", "--policies", "fifo", "--json"]
+    ran_now = CliRunner().invoke(app, [*short, "--keep", str(kept)])
+    assert ran_now.exit_code == 0, ran_now.output
+    assert [file.name for file in kept.glob("*.trace")] == ["short.1s1c.fifo.trace"]
+    again = CliRunner().invoke(app, [*short, "--kept", str(kept)])
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout) == json.loads(ran_now.stdout)
+    (row,) = json.loads(again.stdout)
+    assert not row["misses"] and row["guest"]["switches"] > 1000, row
