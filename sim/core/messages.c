@@ -601,6 +601,15 @@ void sim_core_stuck(sim_u64 ns, sim_u64 pauses)
 	report_end(text);
 }
 
+void sim_core_out_of_memory(sim_u64 held, bool by_host)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "no memory left for kmalloc(): %llu MiB are in use, and %s",
+		 held >> 20, by_host ? "the host has no more" : "a run may have no more");
+	report_end(text);
+}
+
 void sim_core_deadlock(int cpu, void *task, const char *what, u64 ns)
 {
 	struct complaint *complaint;

@@ -4,13 +4,22 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "load.h"
 #include "machine.h"
+
+/* task_struct, what the class and a policy keep of it, its state as a thread of a workload. */
+#define THREAD_BYTES	(16ULL << 10)
+
+sim_u64 sim_core_thread_bytes(void)
+{
+	return load_alive * THREAD_BYTES;
+}
 
 static void *allocate(size_t size, gfp_t gfp)
 {
 	might_sleep_if(gfp & ___GFP_MAY_SLEEP);
 	if (gfp & __GFP_NOFAIL)
-		return sim_alloc(size);
+		return sim_kmalloc_surely(size, gfp & __GFP_ZERO);
 	return sim_kmalloc(size, gfp & __GFP_ZERO);
 }
 

@@ -2,7 +2,6 @@
 /* Files of the host. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
@@ -18,27 +17,28 @@ char *sim_read_file(const char *path, unsigned long *size)
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
 	unsigned long used = 0, room = 1 << 16;
-	char *text;
+	char *text, *larger;
 
 	if (!file) {
 		read_error = errno;
 		return NULL;
 	}
-	text = malloc(room);
-	while (text) {
+	text = sim_alloc(room);
+	for (;;) {
 		used += fread(text + used, 1, room - used - 1, file);
 		if (used < room - 1)
 			break;
+		larger = sim_alloc(2 * room);
+		memcpy(larger, text, room);
+		sim_free(text);
+		text = larger;
 		room *= 2;
-		text = realloc(text, room);
 	}
-	if (!text)
-		sim_out_of_memory();
 	read_error = ferror(file) ? errno : 0;
 	if (file != stdin)
 		fclose(file);
 	if (read_error) {
-		free(text);
+		sim_free(text);
 		return NULL;
 	}
 	text[used] = 0;

@@ -234,6 +234,8 @@ void sim_failing(_Bool on);
 
 /* As kmalloc(): NULL if it is to fail. Zeroed if @zero. */
 void *sim_kmalloc(unsigned long size, _Bool zero);
+/* The same with __GFP_NOFAIL. */
+void *sim_kmalloc_surely(unsigned long size, _Bool zero);
 unsigned long sim_ksize(const void *memory);
 
 /*
@@ -399,5 +401,14 @@ void sim_core_hangs(void);
  * Reports; the engine then ends the run.
  */
 void sim_core_stuck(sim_u64 ns, sim_u64 pauses);
+
+/* What threads may need of memory, all of those that are alive. */
+sim_u64 sim_core_thread_bytes(void);
+
+/*
+ * kmalloc() in the code that runs: @held bytes are in use, and there are no more, of the host's or
+ * of what a run may have. Reports; the engine then ends the run.
+ */
+void sim_core_out_of_memory(sim_u64 held, _Bool by_host);
 
 #endif /* _SIM_HOST_H */

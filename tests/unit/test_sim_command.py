@@ -475,6 +475,32 @@ def test_a_loop_is_named_and_a_debugger_stops_in_it(tmp_path, kind):
     assert re.search(r"^#\d+ .*mine_prepare \(.*/mine\.c:\d+$", stack, re.M), shown.stdout
 
 
+EATS = "while (kmalloc(4 << 20, GFP_ATOMIC | (ever ? __GFP_NOFAIL : 0)) || !ever) ;"
+
+
+@pytest.mark.parametrize("code", [EATS, EATS.replace("ever", "!ever")], ids=["surely", "perhaps"])
+def test_who_takes_all_memory_is_named(tmp_path, code):
+    done = told_of(mine(tmp_path, HANDLER % code))
+    assert done.returncode == 1
+    said = next(line for line in done.stderr.splitlines() if line.startswith("saakm: the sim"))
+    assert "no memory left for kmalloc(): 204" in said
+    assert "a run may have no more [handler unblock_prepare of policy mine, " in said
+
+
+def test_who_takes_all_memory_of_a_small_host_is_named(tmp_path):
+    module = read_module(mine(tmp_path, HANDLER % EATS))
+    command = [str(build([module], Recipe(Kind.PLAIN, Compiler.GCC, 64))), "cpus=2"]
+    done = subprocess.run(
+        # Room for per-CPU data, and some hundred MiB.
+        ["prlimit", f"--as={9 << 29}", *command, "-"],
+        input=ENDLESS,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "and the host has no more [handler unblock_prepare of policy mine, " in done.stdout
+
+
 def test_where_no_cpu_ticks_the_slow_handler_is_named_all_the_same():
     misuser = paths.GUEST_MODULES / "misuser"
     done = saakm(str(misuser), "--for", "1s", "--param", "mode=tick_slow", "--json")
