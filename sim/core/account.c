@@ -132,26 +132,35 @@ static void warn_of_deadlock(void)
 	sim_warning(text);
 }
 
-static u64 idle_time(void)
+/*
+ * Of all CPUs: for how long they had no thread and nothing that is a cost, and how long costs took.
+ * What is charged and has not passed yet is no part of that.
+ */
+static void count_times(u64 *idle_ns, u64 *cost_ns)
 {
-	u64 ns = 0;
+	u64 idle = 0, ahead = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		const struct rq *rq = cpu_rq(cpu);
+		bool idles = rq->curr == rq->idle;
+		u64 from = idles ? rq->idle_since_ns : rq->burst_from_ns;
 
-		ns += rq->idle_ns;
-		if (rq->curr == rq->idle)
-			ns += sim_now - rq->idle_since_ns;
+		idle += rq->idle_ns;
+		ahead += rq->charged_ns;
+		if (from > sim_now)
+			ahead += from - sim_now;
+		else if (idles)
+			idle += sim_now - from;
 	}
-	return ns;
+	*idle_ns = idle;
+	*cost_ns = model_stats.cost_ns - min(ahead, model_stats.cost_ns);
 }
 
 /* A boot takes its time where a module waits, and is no part of the run. */
 void account_begin(void)
 {
-	boot_idle_ns = idle_time();
-	boot_cost_ns = model_stats.cost_ns;
+	count_times(&boot_idle_ns, &boot_cost_ns);
 }
 
 void account_close(void)
@@ -173,8 +182,9 @@ void account_close(void)
 	result.forks = model_stats.forks;
 	for (i = 0; i < 4; i++)
 		result.migrations[i] = model_stats.migrations[i];
-	result.idle_ns = idle_time() - boot_idle_ns;
-	result.cost_ns = model_stats.cost_ns - boot_cost_ns;
+	count_times(&result.idle_ns, &result.cost_ns);
+	result.idle_ns -= boot_idle_ns;
+	result.cost_ns -= boot_cost_ns;
 	result.hash = model_stats.hash;
 	policies_close();
 }

@@ -113,7 +113,8 @@ static void take_away(struct sim_event *event)
 	model_irq_enter();
 	rq = model_rq();
 	model_steal(rq, theft->ns);
-	rq->charged_ns += theft->ns;
+	if (rq->curr != rq->idle)
+		rq->charged_ns += theft->ns;
 	sim_free(theft);
 	model_irq_exit();
 }

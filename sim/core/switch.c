@@ -278,6 +278,21 @@ static void finish_task_switch(struct rq *rq, struct task_struct *prev, unsigned
 		bury(prev);
 }
 
+/* What is charged to an idle CPU takes time there, until another thread comes. */
+static void charge_idle(struct rq *rq)
+{
+	rq->idle_since_ns = max(rq->idle_since_ns, sim_now) + rq->charged_ns;
+	rq->charged_ns = 0;
+}
+
+static void end_idle(struct rq *rq)
+{
+	if (rq->idle_since_ns <= sim_now)
+		rq->idle_ns += sim_now - rq->idle_since_ns;
+	else
+		model_stats.cost_ns -= rq->idle_since_ns - sim_now;
+}
+
 /* Who waits, and who idles; the host's part of a switch. */
 static void account_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next)
 {
@@ -290,7 +305,7 @@ static void account_switch(struct rq *rq, struct task_struct *prev, struct task_
 	if (next->model)
 		model_load_on(rq, next);
 	if (prev == rq->idle) {
-		rq->idle_ns += sim_now - rq->idle_since_ns;
+		end_idle(rq);
 		__cpumask_clear_cpu(rq->cpu, &model_idle_mask);
 		tick_nohz_idle_exit_cpu(rq);
 	} else if (next == rq->idle) {
@@ -464,7 +479,7 @@ static void compute(struct rq *rq, unsigned int steps)
 		preempt_in_step(rq);
 	}
 	if (curr == rq->idle)
-		rq->charged_ns = 0;	/* an idle CPU has the time */
+		charge_idle(rq);
 }
 
 /* kernel/softirq.c, irq_exit_rcu(). Whoever was interrupted in a softirq serves what is new. */
