@@ -123,6 +123,18 @@ def test_a_cargo_that_does_not_run_is_named_and_nothing_installed(fake, tmp_path
     assert "RUSTUP_HOME" in done.stderr and "installing" not in done.stderr
 
 
+def test_the_simulator_needs_no_rust(fake, tmp_path):
+    """What else is missing is installed."""
+    for name in ("cargo", "rustc"):
+        command(fake, name, "echo 'error: rustup could not choose a version' >&2; exit 1")
+    cache, absent = str(tmp_path / "c"), "cargo-web rustc-web ca-certificates"
+    done = front_door(fake, "sim", "--list", HOME="", SAAKM_CACHE=cache, ABSENT=absent)
+    first, second, third = done.stderr.splitlines()[:3]
+    assert first.startswith("saakm: cargo does not run, which sim does without: error: rustup ")
+    assert second.startswith("saakm: rustc does not run, which sim does without: error: rustup ")
+    assert third == "saakm: installing missing packages: ca-certificates"
+
+
 @pytest.mark.parametrize("mirror_has_it", [True, False])
 def test_the_kernels_source_is_the_pinned_one_while_the_mirror_has_it(
     fake, tmp_path, mirror_has_it
