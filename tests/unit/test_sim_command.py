@@ -304,6 +304,25 @@ def test_errors_say_what_why_and_what_next(arguments, what, monkeypatch):
     assert what in done.exception.what and done.exception.why and done.exception.next_step
 
 
+@pytest.mark.parametrize("option", ["--trace", "--coverage", "--out"])
+def test_what_it_writes_goes_into_no_directory_of_somebody_else(option, tmp_path, endless):
+    """It takes one that it has written before, also if nothing came of that."""
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "index.html").write_text("mine")
+    for name, why in (
+        ("full", "it is not empty, and has no "),
+        ("endless.program/x", "a part of that path is a file"),
+        ("/proc/x", "it may not be written there"),
+    ):
+        done = saakm("rr", option, str(tmp_path / name))
+        assert done.returncode == 2 and f"  why:  {why}" in done.stderr
+    assert [file.name for file in (tmp_path / "full").iterdir()] == ["index.html"]
+    own = str(tmp_path / "own")
+    for more, status in (["--set", "x=1"], 2), ([], 0), ([], 0):
+        done = saakm("rr", "--workload", endless, "--for", "5ms", option, own, *more)
+        assert done.returncode == status, done.stderr
+
+
 def test_an_error_is_an_exit_status_and_a_sentence():
     done = saakm("rr", "--set", "nosuch=1")
     assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr

@@ -31,21 +31,36 @@ def _flush(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _why(error: OSError) -> str:
-    if isinstance(error, FileExistsError):
-        return "it is a file, and no directory"
-    return str(error)
+def make_output(directory: Path, *marks: str) -> Path:
+    """The directory that a user has named for what a command writes.
 
-
-def make_output(directory: Path) -> Path:
-    """The directory that a user has named for what a command writes."""
+    `marks`: files of which the command leaves one in each, the usual one first; without any, what is
+    not empty is somebody else's.
+    """
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SaakmError(
-            f"cannot write into {directory}", _why(error), "give another directory"
+            f"cannot write into {directory}", _why(error, directory), "give another directory"
         ) from error
+    known = any((directory / mark).exists() for mark in marks)
+    if marks and not known and any(directory.iterdir()):
+        raise SaakmError(
+            f"{directory} has files of something else",
+            f"it is not empty, and has no {marks[0]}, as if this command had written there before",
+            "give a directory that is new or empty",
+        )
     return directory
+
+
+def _why(error: OSError, directory: Path) -> str:
+    if isinstance(error, FileExistsError):
+        return "it is a file, and no directory"
+    if isinstance(error, NotADirectoryError):
+        return "a part of that path is a file"
+    if isinstance(error, PermissionError) or _is_virtual(directory):
+        return "it may not be written there"
+    return error.strerror or str(error)
 
 
 def check_output(path: Path) -> None:

@@ -42,12 +42,14 @@ class Output:
 
     def prepare(self) -> None:
         """Refuses what cannot be written, before anybody waits."""
-        for directory in filter(None, (self.coverage, self.out)):
-            make_output(directory)
+        if self.coverage:
+            make_output(self.coverage, covering.PROFILE, covering.RAW)
+        if self.out:
+            make_output(self.out, verdict.LOG)
         if self.trace and traced.is_file(self.trace):
             check_output(self.trace)
         elif self.trace:
-            make_output(self.trace)
+            make_output(self.trace, traced.TRACE)
 
 
 def sim(

@@ -16,7 +16,7 @@ from . import kinds
 from .compile import run_tool
 from .kbuild import Module
 
-_PROFILE = "coverage.profdata"
+PROFILE, RAW = "coverage.profdata", "coverage.profraw"
 PAGE = "index.html"
 
 
@@ -37,12 +37,12 @@ class Covered:
 
 def environment(directory: Path) -> dict[str, str]:
     """For the run: where it leaves what it has counted."""
-    return {"LLVM_PROFILE_FILE": str(directory / "coverage.profraw")}
+    return {"LLVM_PROFILE_FILE": str(directory / RAW)}
 
 
 def report(program: Path, directory: Path, modules: Sequence[Module]) -> list[Covered]:
     """Writes the HTML, too; the policies' files come first."""
-    raw, profile = directory / "coverage.profraw", directory / _PROFILE
+    raw, profile = directory / RAW, directory / PROFILE
     _run(["llvm-profdata-19", "merge", "-o", str(profile), str(raw)])
     raw.unlink()
     places = [*(str(module.directory) for module in modules), str(kinds.CLASS)]
