@@ -2,8 +2,10 @@
 import sys
 
 try:  # what is imported takes a while
+    from .base.streams import end_without_reader
     from .cli import main
 
+    end_without_reader()
     main()
 except KeyboardInterrupt:
     sys.exit(130)

@@ -79,7 +79,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         cache.refuse_unusable()
-        app(prog_name="saakm")
+        try:
+            app(prog_name="saakm")
+        finally:
+            if sys.stdout:
+                sys.stdout.flush()
     except SaakmError as error:
         _fail(error)
     except OSError as error:

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -91,6 +92,36 @@ def test_errors_say_what_why_and_what_next(args, what):
     assert first.startswith("saakm: ") and what in first
     assert any(line.startswith("  why:  ") and len(line) > 10 for line in rest)
     assert any(line.startswith("  next: ") and len(line) > 10 for line in rest)
+    assert "Traceback" not in done.stderr
+
+
+# By click, by rich, by print().
+@pytest.mark.parametrize("words", [["sim", "-h"], ["sim", "--list"], ["doctor", "--json"]])
+@pytest.mark.parametrize("error", [False, True], ids=["", "2>&1"])
+def test_where_nobody_reads_it_ends_quietly(words, error):
+    """As a shell says it of what SIGPIPE has ended. The reader is gone before anything is written."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    with open(writes, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "saakm", *words],
+            stdout=pipe,
+            stderr=subprocess.STDOUT if error else subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(REPO / "src")},
+        )
+    assert (done.returncode, done.stderr or b"") == (128 + signal.SIGPIPE, b"")
+
+
+def test_a_full_disk_is_an_error_and_no_traceback():
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "saakm", "sim", "--list", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(REPO / "src")},
+        )
+    assert done.returncode == 1 and done.stderr.startswith("saakm: the disk is full\n  why: ")
     assert "Traceback" not in done.stderr
 
 
