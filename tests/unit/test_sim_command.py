@@ -52,12 +52,13 @@ end
 """
 
 
-def saakm(*arguments, **environment):
+def saakm(*arguments, cwd=None, **environment):
     return subprocess.run(
         [sys.executable, "-m", "saakm", "sim", *arguments],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
+        cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "200", **environment},
     )
 
@@ -340,6 +341,18 @@ def test_a_fault_in_a_workload_is_in_the_users_file(tmp_path):
     file.write_text(text)
     done = saakm("rr", "--workload", str(file))
     assert done.returncode == 2 and f"why:  {file}:7: thread 0 of group 'g'" in done.stderr
+
+
+def test_where_a_workload_loops_is_said_as_the_user_calls_it(tmp_path):
+    text = "saakm-program 1\ngroup g 1 0 main 0 all none\nprogram g\nloop forever\nend\nend\n"
+    (tmp_path / "mine.program").write_text(text)
+    task = {"loop": -1, "phases": {"p": {"loop": 9, "yield": ""}}}
+    (tmp_path / "mine.json").write_text(json.dumps({"tasks": {"g": task}}))
+    for name, place in ("mine.program", "mine.program:5"), ("mine.json", "mine.json:1"):
+        done = saakm("rr", "--free", "--workload", name, cwd=tmp_path)
+        said = f"  why:  {place}: thread 0 of group 'g' never stops"
+        assert done.returncode == 2 and said in done.stderr
+        assert str(tmp_path) not in done.stderr and str(paths.CACHE) not in done.stderr
 
 
 RTAPP = """{

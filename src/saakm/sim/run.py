@@ -4,7 +4,6 @@
 import contextlib
 import os
 import re
-import shlex
 import signal
 import subprocess
 import tempfile
@@ -143,7 +142,7 @@ def _outcome(
         raise BadInput(
             "the simulator refuses what it is given",
             shortened(log.strip()) or "it did not say why",
-            f"mend that; the command was: {shlex.join(command)}",
+            "mend that, and try again",
         )
     if status == -signal.SIGINT:  # so early that it did not know what to do about it
         raise KeyboardInterrupt

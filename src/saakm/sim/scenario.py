@@ -77,10 +77,10 @@ class Scenario:
         said = re.sub(r"^sim: ", "", said, flags=re.M)
         said = re.sub(r"\boption set=([^:\s]+):", r"--set \1=", said)
         said = re.sub(r"\boption (?=[\w-]+\.\w+=)", "--param ", said)
-        if self.program_of and not self.program_of.file:
-            said = _made_of("the program", self.program_of, self._program(), said)
-        if self.costs is not None and self.costs_of and not self.costs_of.file:
-            said = _made_of("the costs", self.costs_of, self._costs(self.costs), said)
+        if self.program_of:
+            said = _named(said, "program", self.program_of, self._program())
+        if self.costs is not None and self.costs_of:
+            said = _named(said, "costs", self.costs_of, self._costs(self.costs))
         return said
 
 
@@ -89,13 +89,19 @@ def _own(origin: Origin | None) -> Path | None:
     return Path(os.path.abspath(origin.file)) if origin and origin.file else None
 
 
-def _made_of(what: str, origin: Origin, kept: Path, said: str) -> str:
-    def in_words(match: re.Match[str]) -> str:
-        if line := origin.line(int(match[1] or 0)):
-            return f"{origin.name}:{line}"
-        return f"in {what} made of {origin.name} (kept at {match[0]})"
+def _named(said: str, what: str, origin: Origin, file: Path) -> str:
+    """A file of ours no user has seen: where nobody knows which line of his it is, the line itself."""
 
-    return re.sub(re.escape(str(kept)) + r"(?::(\d+))?", in_words, said)
+    def in_words(match: re.Match[str]) -> str:
+        number = int(match[1] or 0)
+        if origin.file:
+            return origin.name + (f":{number}" if number else "")
+        if line := origin.line(number):
+            return f"{origin.name}:{line}"
+        text = "".join(file.read_text(errors="replace").splitlines()[number - 1 : number]).strip()
+        return f"in the {what} made of {origin.name}" + (f", at '{text}'" if text else "")
+
+    return re.sub(re.escape(str(file)) + r"(?::(\d+))?", in_words, said)
 
 
 def keep(text: str, suffix: str) -> Path:
