@@ -335,3 +335,9 @@ def test_ported_callbacks_exist():
     rows += table(DOCS / "how-to/port-from-enoki.md", "## Method by method")
     for row in rows:
         assert set(names(row[1])) <= ours, row
+
+
+def test_pictures_have_numbers_and_no_formulas():
+    """Each text of an SVG is a comment there as well."""
+    pictures = list((paths.REPO / "docs").rglob("*.svg"))
+    assert pictures and not [one.name for one in pictures if "mathdefault" in one.read_text()]

@@ -144,6 +144,15 @@ def test_the_workloads():
     assert all(name in text for name in listed)
 
 
+def test_the_workloads_fit_a_terminal_of_80_columns():
+    """An option has a line, or two, and no column of a few words."""
+    lines = saakm("--list", COLUMNS="80").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "   fds=20     senders, and receivers, of a group" in map(str.rstrip, lines)
+    broken = [line for line in lines if line.startswith("   ") and len(line.split()) == 1]
+    assert len(broken) < len(lines) / 20
+
+
 def test_sanitized_with_races_on_another_machine(endless, tmp_path):
     found = result("rr", "--workload", endless, "--for", "20ms", "--sanitize", "--check",
                    "--interleave", "50", "--topology", "2s1l2c2t", "--out", str(tmp_path / "out"))  # fmt: skip
@@ -229,6 +238,7 @@ def test_coverage(endless, tmp_path):
     assert (tmp_path / "c" / "index.html").exists()
     done = saakm(*wanted, "--for", "20ms")
     assert "policies/prio/prio.c" in done.stdout and "index.html" in done.stdout
+    assert re.search(r"lines run . +% . branches run . +% ", done.stdout)
 
 
 def test_an_interrupt_ends_it_with_what_there_is(endless):

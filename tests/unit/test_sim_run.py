@@ -326,6 +326,15 @@ def test_the_events_of_a_trace_leave_nothing_behind(tmp_path):
         assert events.read_text() == "one" and not list((tmp_path / "sim" / "runs").iterdir())
 
 
+def test_pictures_of_a_simulation_show_simulated_time(wanted, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(traced, "draw_pictures", lambda *arguments: asked.append(arguments))
+    events = tmp_path / "events"
+    events.write_text("")
+    traced.write(events, fit(RESULT, Simulation), wanted.topology, tmp_path / "traced", "a title")
+    assert [arguments[-2:] for arguments in asked] == [("a title", "simulated time")]
+
+
 def test_tools_speak_plain_english(monkeypatch):
     """Else quotes and words would depend on the user's language."""
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")

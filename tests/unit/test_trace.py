@@ -127,14 +127,15 @@ def test_arrows_from_waker_to_wakee(events, tmp_path):
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_pictures(timeline, tmp_path, kind):
-    files = draw(timeline, parse_topology("2s1c"), tmp_path, kind, "made up")
+    files = draw(timeline, parse_topology("2s1c"), tmp_path, kind, "made up", "guest time")
     assert {f.stem for f in files} == {"migrations", "residency", "queues", "latency", "share"}
     assert all(f.stat().st_size > 5000 for f in files)
 
 
 def test_a_logarithmic_axis_has_numbers_and_no_formulas(timeline, tmp_path):
-    draw(timeline, parse_topology("2s1c"), tmp_path, "svg", "made up")
+    draw(timeline, parse_topology("2s1c"), tmp_path, "svg", "made up", "simulated time")
     svg = (tmp_path / "latency.svg").read_text()  # each text is also a comment there
+    assert "<!-- microseconds (simulated time) -->" in svg
     assert "mathdefault" not in svg and "<!-- 1,000 -->" in svg
 
 

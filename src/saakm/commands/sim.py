@@ -9,6 +9,9 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
 
 from ..base.files import check_output, make_output, write_text
 from ..base.progress import meter
@@ -203,12 +206,19 @@ def _list(as_json: bool) -> None:
     if as_json:
         print(json.dumps([_listed(one) for one in listing()], indent=2))
         return
-    shown = table("", label("workload"), "what it does", "options, and values for 4 CPUs", "source")
+    console = Console(highlight=False)
     for one in listing():
-        values = [f"{o.name}={o.shown(o.default_for(4))}: {o.what}" for o in one.options]
-        shown.add_row(one.name, one.what, "\n".join(values), one.source)
-        shown.add_section()
-    Console().print(shown)
+        # In columns side by side each would be a few words wide on a terminal of 80.
+        rows = table("", label(""), "")
+        rows.box, rows.show_header = None, False
+        for option in one.options:
+            rows.add_row(f"{option.name}={option.shown(option.default_for(4))}", option.what)
+        console.print(f"[bold]{one.name}[/]: {escape(one.what)}")
+        console.print(Padding(rows, (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(f"Source: {one.source}", "dim"), (0, 0, 1, 3), expand=False))
+    console.print(
+        "Values are those for 4 CPUs: saakm sim rr --workload hackbench:groups=2,loops=50"
+    )
 
 
 def _listed(one: Builtin) -> dict[str, Any]:

@@ -65,7 +65,9 @@ def _covered(entry: dict[str, Any]) -> Covered:
 
 
 def show(found: Sequence[Covered], console: Console) -> None:
-    shown = table("what was run", label("file"), *map(figure, ("lines", "", "branches", "")))
+    shown = table(
+        "what was run", label("file"), *map(figure, ("lines run", "%", "branches run", "%"))
+    )
     for one in found:
         lines = _figures(one.lines, one.lines_run)
         shown.add_row(one.file, *lines, *_figures(one.branches, one.branches_run))
@@ -73,7 +75,7 @@ def show(found: Sequence[Covered], console: Console) -> None:
 
 
 def _figures(count: int, run: int) -> list[str]:
-    return [f"{run:,}/{count:,}", f"{run / count:.0%}" if count else ""]
+    return [f"{run:,}/{count:,}", f"{100 * run / count:.0f}" if count else ""]
 
 
 def _run(command: list[str]) -> str:

@@ -43,7 +43,7 @@ def write(
         timeline = write_trace(lines, recorded, file)
     if file == target:
         return None
-    draw_pictures(timeline, topology, target, "png", title)
+    draw_pictures(timeline, topology, target, "png", title, "simulated time")
     name = found.policies[0].name if found.policies else "fair"
     summary = summarise(name, timeline, recorded, target)
     (target / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")

@@ -31,13 +31,15 @@ def draw(
     directory: Path,
     kind: str,
     title: str,
+    clock: str,
     on_picture: Callable[[], None] = lambda: None,
 ) -> list[Path]:
+    """`clock`: whose time it is."""
     pictures: dict[str, Callable[[Axes], None]] = {
         "migrations": lambda ax: _migrations(ax, timeline, topology),
         "residency": lambda ax: _residency(ax, timeline),
         "queues": lambda ax: _queues(ax, timeline),
-        "latency": lambda ax: _latency(ax, timeline),
+        "latency": lambda ax: _latency(ax, timeline, clock),
         "share": lambda ax: _share(ax, timeline),
     }
     if not timeline.policy_id:
@@ -171,7 +173,7 @@ def _queues(axes: "Axes", timeline: Timeline) -> None:
     axes.set_ylabel("CPU")
 
 
-def _latency(axes: "Axes", timeline: Timeline) -> None:
+def _latency(axes: "Axes", timeline: Timeline, clock: str) -> None:
     if not timeline.latencies_ns:
         axes.text(0.5, 0.5, "no thread was woken", ha="center", transform=axes.transAxes)
         return
@@ -184,7 +186,7 @@ def _latency(axes: "Axes", timeline: Timeline) -> None:
             f"p{percent}: {value:,.0f} us ", (value, 1.11 - percent / 120), fontsize=8, ha="right"
         )
     axes.set(title=f"How long from wakeup to CPU? {counted(len(micros), 'wakeup')}", xscale="log",
-             xlabel="microseconds (guest time)", ylabel="part of the wakeups", ylim=(0, 1.01))  # fmt: skip
+             xlabel=f"microseconds ({clock})", ylabel="part of the wakeups", ylim=(0, 1.01))  # fmt: skip
     plain_numbers(axes.xaxis)
     axes.grid(alpha=0.3)
 

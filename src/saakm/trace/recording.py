@@ -32,13 +32,18 @@ def write_trace(lines: Iterable[str], recorded: Recorded, target: Path) -> Timel
 
 
 def draw_pictures(
-    timeline: Timeline, topology: Topology, directory: Path, kind: str, title: str
+    timeline: Timeline,
+    topology: Topology,
+    directory: Path,
+    kind: str,
+    title: str,
+    clock: str = "guest time",
 ) -> list[Path]:
     # Matplotlib takes its time to load, too.
     from .pictures import PICTURES, draw
 
     with meter("drawing", PICTURES) as progress:
-        return draw(timeline, topology, directory, kind, title, progress.advance)
+        return draw(timeline, topology, directory, kind, title, clock, progress.advance)
 
 
 def summarise(policy: str, timeline: Timeline, recorded: Recorded, directory: Path) -> Summary:
