@@ -305,6 +305,24 @@ def test_a_short_log_is_shown_whole(capsys, tmp_path, number):
     assert (f"1 lines are left out here; the whole is in {tmp_path}" in said) == (number == 251)
 
 
+def test_an_ejection_on_request_is_no_fault():
+    ends = {"user": "by modules/36", "stall": "ill did not run"}
+    policies = [
+        {
+            "name": kind,
+            "id": 1,
+            "threads": 0,
+            "ejected": {"kind": kind, "reason": why, "at_ns": 7000},
+        }
+        for kind, why in ends.items()
+    ]
+    assert verdict.sentences(replace(outcome_of("", policies=policies), misbehaved=False)) == [
+        "saakm: policy 'user' was ejected at 0.000007 s on request, which is no fault (by modules/36)",
+        "saakm: policy 'stall' was ejected at 0.000007 s: stall: ill did not run",
+        "  next: docs/reference/safety.md on 'stall'",
+    ]
+
+
 def test_each_fault_is_told_once(capsys):
     """Those of the kernel stand in its log, too; one of the workload has nobody who complains."""
     both = ["WARN at rr.c:1: x [CPU 0]", "2 threads wait, and nobody is left who could wake them"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..base import cache
 from ..base.errors import SaakmError
+from ..model.simulation import Policy
 from ..view.text import counted
 from .crash import Failed, debugger
 from .log import is_long, shortened
@@ -15,6 +16,8 @@ from .run import Outcome
 from .scenario import keep
 
 LOG = "kernel.log"
+# By a write to /sys/kernel/saakm/eject: of a workload, as torture, or --set.
+_REQUESTS = ("user",)
 # As for other programs that test something: 1 is a fault of what is tested.
 _MISBEHAVED, _NO_RESULT = 1, 2
 
@@ -60,12 +63,19 @@ def sentences(outcome: Outcome) -> list[str]:
         more = f" (and {counted(len(said) - 1, 'complaint')} more)" if said[1:] else ""
         lines.append(f"saakm: the simulated kernel complained: {said[0]}{more}")
     for policy in found.ejected:
-        assert policy.ejected
-        lines += [
-            f"saakm: policy '{policy.name}' was ejected at {policy.ejected.at_ns / 1e9:.6f} s: "
-            f"{policy.ejected.kind}: {policy.ejected.reason}",
-            f"  next: docs/reference/safety.md on '{policy.ejected.kind}'",
-        ]
+        lines += _ejection(policy)
     if outcome.misbehaved:
         lines.append(f"  {debugger(outcome.command)}")
     return lines
+
+
+def _ejection(policy: Policy) -> list[str]:
+    ejected = policy.ejected
+    assert ejected
+    when = f"saakm: policy '{policy.name}' was ejected at {ejected.at_ns / 1e9:.6f} s"
+    if ejected.kind in _REQUESTS:
+        return [f"{when} on request, which is no fault ({ejected.reason})"]
+    return [
+        f"{when}: {ejected.kind}: {ejected.reason}",
+        f"  next: docs/reference/safety.md on '{ejected.kind}'",
+    ]
