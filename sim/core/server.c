@@ -122,7 +122,9 @@ static void update_entity(struct sched_dl_entity *dl_se)
 {
 	u64 now = rq_clock(dl_se->rq);
 
-	if (dl_time_before(dl_se->deadline, now) || dl_entity_overflow(dl_se, now)) {
+	/* 0: it has none yet, and a clock that is 0 as well is no kernel's. */
+	if (!dl_se->deadline || dl_time_before(dl_se->deadline, now) ||
+	    dl_entity_overflow(dl_se, now)) {
 		if (dl_se->dl_defer && dl_se->dl_defer_running &&
 		    !dl_time_before(dl_se->deadline, now)) {
 			/* update_dl_revised_wakeup() */

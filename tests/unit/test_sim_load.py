@@ -613,3 +613,27 @@ def test_sleepers_of_a_cpu_that_goes_offline(simulate, cpu):
     done = simulate(SLEEPERS, *options, f"at=20000000:offline:{cpu}", "for=100000000")
     assert (done.status, done.log) == (0, "")
     assert 100 * MS <= done.result["end_ns"] < 110 * MS
+
+
+@pytest.mark.parametrize("start", [0, 1000])
+def test_a_real_time_thread_has_the_cpu_from_the_beginning(simulate, start):
+    """The class's server has not to help at once, whose first deadline is still to come."""
+    done = simulate(
+        f"""\
+        saakm-program 1
+        mark latency
+        timer t 1
+        group hog 2 0 main 0 all none
+        group urgent 1 {start} rt:50 0 all none
+        program hog
+            run 200000000
+        end
+        program urgent
+            timer t 1000 absolute
+            mark_begin latency due
+            run 1000000
+            mark_end latency
+        end""",
+        "cpus=1",
+    )
+    assert done.mark("urgent", "latency")["max_ns"] == MS
