@@ -49,8 +49,9 @@ def fork(time, cpu, parent, child):
     )
 
 
-def executes(time, cpu, who):
-    return f"x-{who[1]} {cpu}-0x0 {time}: sched_process_exec: filename=/x pid={who[1]} old_pid={who[1]}"
+def executes(time, cpu, who, old=None):
+    numbers = f"pid={who[1]} old_pid={old or who[1]}"
+    return f"x-{who[1]} {cpu}-0x0 {time}: sched_process_exec: filename=/x {numbers}"
 
 
 IDLE, AB, KID, OLD, KERNEL = (
@@ -242,6 +243,72 @@ def test_wakeups_before_the_sleep_are_wakeups(report):
 def test_who_wakes_itself_waits_for_nobody(report):
     lines = [switch("1.0", 0, IDLE, 0, AB), waking("1.1", 0, AB, AB), switch("1.2", 0, AB, 0, IDLE)]
     assert "woken" not in load(report(lines))
+
+
+FIRST, SECOND, BECOME, ENDS = ("main", 10), ("worker", 11), ("worker", 10), ("main", 11)
+BORN = [
+    switch("1.000", 0, IDLE, 0, FIRST),
+    fork("1.001", 0, FIRST, SECOND),
+    waking("1.001", 0, FIRST, SECOND, name="sched_wakeup_new"),
+    switch("1.002", 1, IDLE, 0, SECOND),
+]
+LEFT = switch("1.004", 1, BECOME, 0, IDLE)
+SECOND_EXECUTES = {
+    "at once": [
+        switch("1.003", 0, FIRST, 0x10, IDLE),
+        executes("1.004", 1, BECOME, 11),
+    ],
+    "switched before": [
+        switch("1.003", 0, FIRST, 0x10, IDLE),
+        LEFT,
+        switch("1.005", 1, IDLE, 0, BECOME),
+        executes("1.006", 1, BECOME, 11),
+    ],
+    "the first has its number": [
+        switch("1.003", 0, ENDS, 0x10, IDLE),
+        executes("1.004", 1, BECOME, 11),
+    ],
+    "both": [
+        switch("1.003", 0, ENDS, 0x10, IDLE),
+        LEFT,
+        switch("1.005", 1, IDLE, 0, BECOME),
+        executes("1.006", 1, BECOME, 11),
+    ],
+    "the first ends last": [
+        executes("1.004", 1, BECOME, 11),
+        switch("1.0045", 0, ENDS, 0x10, IDLE),
+    ],
+}
+
+
+@pytest.mark.parametrize("course", SECOND_EXECUTES)
+def test_a_thread_that_executes_becomes_its_processs_first(report, course):
+    """It has that one's number in all later events, and maybe in some before that of its execve()."""
+    lines = [*BORN, *SECOND_EXECUTES[course], switch("1.010", 1, BECOME, 0x10, IDLE)]
+    away_ms = 1 if LEFT in lines else 0
+    program = load(report(lines))
+    first, _, second = program.partition("\nprogram worker-10\n")
+    assert "program main-10" in first and "exec" not in first and "exec" in second
+    runs = [int(ns) for ns in re.findall(r"run (\d+)", second)]
+    assert sum(runs) == (8 - away_ms) * 1_000_000
+
+
+@pytest.mark.parametrize("course", ["switched before", "both"])
+def test_a_number_that_changes_without_execve_is_refused(report, course):
+    lines = [line for line in SECOND_EXECUTES[course] if "exec" not in line]
+    error = refused(report([*BORN, *lines]))
+    assert ":6: " in error.what or ":7: " in error.what
+    assert "leaves CPU" in error.what and "which it never came to" in error.what
+
+
+def test_only_what_is_replayed_counts_for_the_size(report, monkeypatch):
+    """OLD and KID wake each other often; AB alone does nothing of that."""
+    lines = [switch("1.0", 0, IDLE, 0, AB), switch("1.1", 1, IDLE, 0, KID)]
+    lines += [waking("1.2", 0, AB, OLD) for _ in range(50)]
+    monkeypatch.setattr(recorded.replayed, "MAX_OPS", 40)
+    file = report([*lines, switch("1.3", 0, AB, 1, IDLE)])
+    assert "run 300000000" in load(f"{file}:only=a b")
+    assert "steps are too many" in refused(file).what
 
 
 def test_threads_that_idle_are_the_kernels(report):

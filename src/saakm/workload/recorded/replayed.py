@@ -22,13 +22,13 @@ _NAME_MAX = 31
 
 
 def program_of(threads: list[Thread], source: Source) -> Program:
-    _check_size(threads, source)
-    return _Maker(threads).program(source)
+    maker = _Maker(threads)
+    _check_size(threads, maker.steps(), source)
+    return maker.program(source)
 
 
-def _check_size(threads: list[Thread], source: Source) -> None:
-    acts = 2 * sum(len(one.acts) + 1 for one in threads)  # each with what is computed before it
-    for what, there, limit in (("threads", len(threads), MAX_GROUPS), ("steps", acts, MAX_OPS)):
+def _check_size(threads: list[Thread], steps: int, source: Source) -> None:
+    for what, there, limit in (("threads", len(threads), MAX_GROUPS), ("steps", steps, MAX_OPS)):
         if there > limit:
             raise BadWorkload(
                 f"{source.file}: {there:,} {what} are too many for a workload",
@@ -50,6 +50,10 @@ class _Maker:
         self._names = _names(threads)
         self._begin_ns = min(one.born_ns for one in threads)
         self._pairs: dict[tuple[Thread, Thread], int] = {}  # waker, woken: number of the semaphore
+
+    def steps(self) -> int:
+        """At the most: each with what is computed before it, and an end."""
+        return 2 * sum(1 + sum(map(self._counts, one.acts)) for one in self._threads)
 
     def program(self, source: Source) -> Program:
         for one in self._threads:

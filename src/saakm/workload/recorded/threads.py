@@ -103,6 +103,8 @@ class _Follower:
         self._left: dict[int, tuple[int, Thread]] = {}  # CPUs whose recording seems to have ended
         self._begin_ns = self._ns = -1
         self._number = 0
+        # By whom a number was taken of which the event of its execve() is to come, or was refused.
+        self._executing: dict[Thread, Exception] = {}
         self._sleeps = self._unexplained = self._switches = self._births = 0
         self._handlers = {
             "sched_switch": self._switch,
@@ -140,6 +142,8 @@ class _Follower:
                 f"{self._unexplained:,} of {self._sleeps:,} sleeps end, and nobody knows by whom",
                 "the event sched_waking is missing",
             )
+        for error in self._executing.values():
+            raise error
         for thread in self._threads:
             if thread.state is State.RUNNING:
                 thread.cpu_ns = thread.at(self._ns)
@@ -183,11 +187,13 @@ class _Follower:
         prev_comm, prev, prev_prio, state, next_comm, following, prio = event.values
         left = self._current(event.cpu, prev)
         if (left.pid if left else 0) != prev:
-            raise self._source.refuse(
+            error = self._source.refuse(
                 self._number,
                 f"'{prev_comm}' ({prev}) leaves CPU {event.cpu}, which it never came to",
                 f"thread {left.pid} had it" if left else "that was idle",
             )
+            if not left or not self._executes(left, prev, state, error):
+                raise error
         if left:
             left.named(prev_comm)
             self._leave(left, state, event.ns)
@@ -199,6 +205,28 @@ class _Follower:
             came.named(next_comm)
             self._come(came, event.cpu, event.ns)
             self._note_prio(came, prio)
+
+    def _executes(self, left: Thread, prev: int, state: object, error: Exception) -> bool:
+        """Has a thread that is not its process's first the number of that one already?
+
+        de_thread() of fs/exec.c exchanges the two numbers, which may be seen before sched_process_exec: of
+        the one that executes, when the other has ended; of the first one, which ends just then.
+        """
+        known = self._by_pid.get(prev)
+        if known and known.state is not State.DEAD:
+            if state not in _DEAD:
+                return False
+            thread, number = known, left.pid
+        else:
+            thread, number = left, prev
+        if thread.pid != number:
+            self._executing[thread] = error
+            self._becomes(thread, number)
+        return True
+
+    def _becomes(self, thread: Thread, pid: int) -> None:
+        thread.pid = pid
+        self._by_pid[pid] = thread
 
     def _leave(self, thread: Thread, state: object, ns: int) -> None:
         thread.cpu_ns = thread.at(ns)
@@ -288,8 +316,8 @@ class _Follower:
         if not (thread := self._current(event.cpu, old_pid)):
             return
         # A thread that is not its process's first gets the number of that one.
-        thread.pid = pid
-        self._by_pid[pid] = thread
+        self._becomes(thread, pid)
+        self._executing.pop(thread, None)
         thread.acts.append(Act(thread.at(event.ns), "exec"))
 
 
