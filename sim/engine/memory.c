@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <malloc.h>
-#ifdef HAVE_ASAN
-#include <sanitizer/allocator_interface.h>
-#endif
 
 #include "engine.h"
+
+#ifdef HAVE_ASAN
+/* Of <sanitizer/allocator_interface.h>, which gcc 12 leaves out. */
+int __sanitizer_get_ownership(const volatile void *memory);
+#endif
 
 #define LINE		64		/* of a cache: larger objects begin at one */
 #define POISON		0x5a		/* as SLUB's: not zeroed, but the same in every run */

@@ -49,3 +49,13 @@ void sim_core_stuck(sim_u64 ns, sim_u64 pauses)
 {
 	printf("stuck on CPU %d: %llu ns, %llu pauses\n", sim_context.cpu, ns, pauses);
 }
+
+sim_u64 sim_core_thread_bytes(void)
+{
+	return 0;
+}
+
+void sim_core_out_of_memory(sim_u64 held, _Bool by_host)
+{
+	printf("no memory: %llu bytes are held, by the host: %d\n", held, by_host);
+}
