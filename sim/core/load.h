@@ -51,7 +51,7 @@ enum load_op_code {
  * @ended:	children that have, and that it did not wait for
  * @wanted:	of these, to wait for
  * @forks:	children so far
- * @users:	itself, and its children that have not ended
+ * @users:	itself, its children that have not ended, and mutexes that it holds
  * @phase:	how far it has come with @op: enum load_phase
  * @depth:	loops that it is in
  * @flags:	LOAD_*
@@ -238,6 +238,8 @@ bool load_sleeps_on(struct model_thread *t);
 struct model_thread *load_fork(struct load_group *group, struct model_thread *parent, u64 origin);
 /* It has ended, or has not even begun. */
 void load_gone(struct model_thread *t);
+/* One user less; the last one frees it. */
+void load_put(struct model_thread *t);
 enum load_next load_fork_op(struct model_thread *t);
 enum load_next load_launch(struct model_thread *t);
 enum load_next load_join(struct model_thread *t);

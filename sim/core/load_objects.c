@@ -145,7 +145,15 @@ static enum load_next take(struct model_thread *t, struct mutex_object *mutex)
 		return load_block(t);
 	}
 	mutex->owner = t;
+	/* Who ends with it stays its owner: nobody else may come to have that address. */
+	t->users++;
 	return load_advance(t);
+}
+
+static void let_go(struct mutex_object *mutex)
+{
+	load_put(mutex->owner);
+	mutex->owner = NULL;
 }
 
 enum load_next load_lock(struct model_thread *t)
@@ -163,7 +171,7 @@ enum load_next load_unlock(struct model_thread *t)
 
 	if (mutex->owner != t)
 		load_fault(t, "unlocks a mutex that it does not hold");
-	mutex->owner = NULL;
+	let_go(mutex);
 	load_advance(t);
 	wake_first(&mutex->waiters, 0);
 	return LOAD_ON;
@@ -192,7 +200,7 @@ enum load_next load_wait(struct model_thread *t)
 	if (pi) {
 		load_pi_let_go(t, number);
 	} else {
-		mutex->owner = NULL;
+		let_go(mutex);
 		wake_first(&mutex->waiters, 0);
 	}
 	return load_block(t);

@@ -275,7 +275,7 @@ enum load_next load_join(struct model_thread *t)
 	return load_advance(t);
 }
 
-static void put(struct model_thread *t)
+void load_put(struct model_thread *t)
 {
 	if (--t->users)
 		return;
@@ -295,7 +295,7 @@ static void tell_parent(struct model_thread *t)
 	parent->ended++;
 	if (parent->wanted && parent->ended == parent->wanted && parent->flags & LOAD_WAITS)
 		load_wake(parent, 0);
-	put(parent);
+	load_put(parent);
 }
 
 enum load_next load_end(struct model_thread *t)
@@ -322,8 +322,8 @@ void load_gone(struct model_thread *t)
 	if (t->group->program->indexed)
 		t->group->by_number[t->number] = NULL;
 	if (t->parent)
-		put(t->parent);
-	put(t);
+		load_put(t->parent);
+	load_put(t);
 	if (!--load_alive)
 		run_threads_ended();
 }

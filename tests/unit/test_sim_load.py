@@ -637,3 +637,19 @@ def test_a_real_time_thread_has_the_cpu_from_the_beginning(simulate, start):
         "cpus=1",
     )
     assert done.mark("urgent", "latency")["max_ns"] == MS
+
+
+def test_a_mutex_whose_holder_has_ended_is_nobody_elses(simulate):
+    """A thread so large gets the memory of one that has ended, and was taken for that one then."""
+    declared = [f"mark m{n}" for n in range(250)]
+    marks = [f"mark_begin m{n} now\nmark_end m{n}" for n in range(250)]
+    lines = [
+        "saakm-program 1\nmutex a 1",
+        *declared,
+        *(f"group {name} {count} 0 main 0 all none" for name, count in (("p", 1), ("x", 0), ("y", 0))),
+        "program p\nfork x 1\njoin all\nsleep 100000000\nfork y 20\nend",
+        *("\n".join([f"program {name}", "lock a", *marks, "end"]) for name in "xy"),
+    ]
+    done = simulate("\n".join(lines), "cpus=1")
+    assert done.status == 0, done.log
+    assert done.result["warnings"][0].startswith("20 threads wait, and nobody is left who could")
