@@ -80,6 +80,10 @@ void account_read_costs(void)
 	BUILD_BUG_ON(ARRAY_SIZE(names) != MODEL_NR_COSTS);
 	if (sim_options.costs)
 		sim_costs_read(sim_options.costs, names, model_cost_ns, MODEL_NR_COSTS);
+	if (model_cost_ns[MODEL_COST_TICK] >= TICK_NSEC)
+		sim_bad_input(sim_options.costs, 0,
+			      "a tick takes %llu ns of the %llu until the next: no thread would run",
+			      model_cost_ns[MODEL_COST_TICK], (u64)TICK_NSEC);
 }
 
 /* ---- the end ---- */

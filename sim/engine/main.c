@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The simulator as a program: reads its options and its input, runs, and ends. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "engine.h"
@@ -98,6 +100,8 @@ static void read_program(void)
 int main(int argc, char **argv)
 {
 	sim_options_parse(argc, argv);
+	if (sim_options.progress_fd >= 0)	/* else nobody would be left to stop it */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	read_program();
 	sim_memory_init();
 	sim_signals_init();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-import sys
+from .base.ending import end_by_interrupt
 
 try:  # what is imported takes a while
     from .base.streams import end_without_reader
@@ -8,4 +8,4 @@ try:  # what is imported takes a while
     end_without_reader()
     main()
 except KeyboardInterrupt:
-    sys.exit(130)
+    end_by_interrupt()

@@ -2,12 +2,12 @@
 """The command line: one module a command in saakm.commands."""
 
 import contextlib
-import signal
 import sys
 
 import typer
 
 from .base import cache
+from .base.ending import Interrupted, end_by_interrupt, exit_on_signals
 from .base.errors import SaakmError
 from .commands import (
     agree,
@@ -75,8 +75,7 @@ app.command(cls=recorded.Command)(clean.clean)
 
 
 def main() -> None:
-    # As an ordinary exit, so that guests end and their directories go.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    exit_on_signals()
     try:
         cache.refuse_unusable()
         try:
@@ -91,8 +90,8 @@ def main() -> None:
         if not refusal:
             raise
         _fail(refusal)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (KeyboardInterrupt, Interrupted):
+        end_by_interrupt()
 
 
 def _fail(error: SaakmError) -> None:

@@ -187,9 +187,48 @@ while True:
     time.sleep(60)
 """
     before = signal.getsignal(signal.SIGINT)
-    outcome = run(fake(script), wanted, on_progress=lambda *_: os.kill(os.getpid(), signal.SIGINT))
+
+    def itself(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    outcome = run(fake(script), wanted, on_progress=itself, partial=True)
     assert outcome.simulation.interrupted
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_who_wants_all_of_it_is_interrupted(wanted, fake):
+    """What compares takes the beginning of a simulation for no result: the first interrupt ends it."""
+    script = """
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+fd = int(next(word for word in sys.argv if word.startswith("progress=")).partition("=")[2])
+os.write(fd, b"1 1\\n")
+while True:
+    time.sleep(60)
+"""
+    with pytest.raises(KeyboardInterrupt):
+        run(fake(script), wanted, on_progress=lambda *_: os.kill(os.getpid(), signal.SIGINT))
+
+
+def test_what_ignores_interrupts_is_not_interrupted(wanted, fake):
+    """A script's job in the background, when the script is."""
+    script = f"""
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # as the simulator has a handler
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+fd = int(next(word for word in sys.argv if word.startswith("progress=")).partition("=")[2])
+os.write(fd, f"{{os.getpid()}} 1\\n".encode())
+signal.sigwait([signal.SIGUSR1])
+{printing()}"""
+
+    def interrupt(pid, _):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(pid, signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        outcome = run(fake(script), wanted, on_progress=interrupt, partial=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert outcome.simulation.seed == 7
 
 
 def test_a_second_interrupt_ends_it_all(wanted, fake):
@@ -208,7 +247,7 @@ while True:
         os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        run(fake(script), wanted, on_progress=twice)
+        run(fake(script), wanted, on_progress=twice, partial=True)
     with pytest.raises(ProcessLookupError):
         os.kill(children[0], 0)
 

@@ -77,6 +77,13 @@ def refuse_hidden() -> None:
         )
 
 
+def if_full(said: str) -> str:
+    """What to do about it if a program has said that the disk is full; else nothing."""
+    if os.strerror(errno.ENOSPC) not in said:
+        return ""
+    return f"free space, or give another disk in SAAKM_CACHE; the cache is {paths.CACHE}"
+
+
 def explain(error: OSError) -> SaakmError | None:
     """A full disk or a cache that cannot be written, in words; None for all else."""
     file = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else None

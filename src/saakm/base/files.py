@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import secrets
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,8 @@ def make_output(directory: Path, *marks: str) -> Path:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):  # root has access, it seems, to all there is
+            pass
     except OSError as error:
         raise SaakmError(
             f"cannot write into {directory}", _why(error, directory), "give another directory"
@@ -73,6 +76,15 @@ def check_output(path: Path) -> None:
     else:
         return
     raise SaakmError(f"cannot write {path}", why, "name another file")
+
+
+def refuse_input(output: Path, *inputs: Path) -> None:
+    """Nobody wants what is written in the place of what it is made of."""
+    for path in inputs:
+        if output.exists() and path.exists() and output.samefile(path):
+            raise SaakmError(
+                f"{output} would be written, and is read", "it is an input", "write somewhere else"
+            )
 
 
 def _is_virtual(path: Path) -> bool:

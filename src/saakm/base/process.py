@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs a program whose output goes to a log that is shown when it fails."""
 
-import errno
 import os
 import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from . import cache, paths
+from . import cache
 from .errors import SaakmError
 
 TAIL_LINES = 40
@@ -61,9 +60,8 @@ def run_logged(
                     on_line(line)
     if child.returncode:
         end = tail(log)
-        full = f"free space, or give another disk in SAAKM_CACHE; the cache is {paths.CACHE}"
         raise SaakmError(
             f"{what} failed",
             f"'{args[0]}' ended with status {child.returncode}; the end of its log:\n{end}",
-            full if os.strerror(errno.ENOSPC) in end else f"read the whole log: {log}",
+            cache.if_full(end) or f"read the whole log: {log}",
         )

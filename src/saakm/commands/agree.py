@@ -17,6 +17,7 @@ from ..base.files import make_output
 from ..base.progress import Meter, meter
 from ..lab.agreement.conduct import Result, guest_for, run_in_guest, run_simulated, verdict
 from ..lab.agreement.scenario import Scenario, find, read_all
+from ..sim.verdict import statuses
 from ..view.terminal import label, table
 
 
@@ -25,6 +26,7 @@ class Side(StrEnum):
     GUEST = "guest"
 
 
+@statuses()
 def agree(
     names: Annotated[
         list[str] | None,

@@ -14,6 +14,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from ..base.ending import Interrupted
 from ..base.errors import SaakmError
 
 DIRECTORY = "SAAKM_RECORD_CLI"
@@ -26,6 +27,12 @@ class Group(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted from interrupt
 
 
 class Command(TyperCommand):

@@ -16,6 +16,7 @@ from ..builder.kernel import build_kernel
 from ..builder.policies import find_policy
 from ..lab.replay.conduct import Agreement, compare_all
 from ..lab.replay.record import WORKLOADS, Recorded, refuse_old_qemu
+from ..sim.verdict import statuses
 from ..view.terminal import figure, label, table
 from .comma_lists import words
 
@@ -24,6 +25,7 @@ _COLUMNS = ("CPUs", "calls", "equal", "raced", "not replayed", "overlapping")
 _USUAL = ("fifo", "rr", "prio", "vtime")
 
 
+@statuses()
 def replay(
     policies: Annotated[
         list[str] | None,

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from ..base.files import check_output, make_output, write_text
+from ..base.files import check_output, make_output, refuse_input, write_text
 from ..base.progress import meter
 from ..model.schema import plain
 from ..sim import coverage as covering
@@ -31,6 +31,7 @@ from ..workload.builtin.options import Builtin
 from ..workload.registry import listing
 from . import sim_options as options
 
+_KEPT = _RESULT, _PROGRAM, _COSTS = "result.json", "workload.program", "costs.txt"
 _MANY_EVENTS = 5_000_000  # in a trace: some 500 MB while it is written
 
 
@@ -43,16 +44,20 @@ class Output:
     coverage: Path | None
     out: Path | None
 
-    def prepare(self) -> None:
+    def prepare(self, *inputs: Path) -> None:
         """Refuses what cannot be written, before anybody waits."""
         if self.coverage:
             make_output(self.coverage, covering.PROFILE, covering.RAW)
         if self.out:
             make_output(self.out, verdict.LOG)
+            for name in _KEPT:
+                refuse_input(self.out / name, *inputs)
         if self.trace and traced.is_file(self.trace):
             check_output(self.trace)
         elif self.trace:
             make_output(self.trace, traced.TRACE)
+        if self.trace:
+            refuse_input(traced.file_of(self.trace), *inputs)
 
 
 def sim(
@@ -104,7 +109,7 @@ def sim(
     )
     with statuses():
         course = asked.course()
-        output.prepare()
+        output.prepare(*asked.inputs())
         status = _conduct(course, output)
     raise typer.Exit(status)
 
@@ -132,7 +137,10 @@ def _conduct(course: Course, output: Output) -> int:
         if covered is not None:
             covering.show(covered, Console())
         _tell_files(output)
-    return verdict.tell(outcome, output.out / verdict.LOG if output.out else None)
+    status = verdict.tell(outcome, output.out / verdict.LOG if output.out else None)
+    if outcome.simulation.interrupted and not status:
+        raise KeyboardInterrupt  # a loop of simulations ends as well
+    return status
 
 
 def _run(
@@ -146,7 +154,7 @@ def _run(
             progress.describe(f"{happened:,} events{hint}")
             progress.reach(min(100 * ns / scenario.end_ns, 100), 100)
 
-        return run(program, scenario, events, on_progress, environment)
+        return run(program, scenario, events, on_progress, environment, partial=True)
 
 
 # --- what came of it ---
@@ -168,15 +176,15 @@ def _document(
 
 
 def _keep(directory: Path, scenario: Scenario, outcome: Outcome, document: dict[str, Any]) -> None:
-    write_text(directory / "result.json", json.dumps(document, indent=2) + "\n")
+    write_text(directory / _RESULT, json.dumps(document, indent=2) + "\n")
     _keep_inputs(directory, scenario, outcome.log)
 
 
 def _keep_inputs(directory: Path, scenario: Scenario, log: str) -> None:
     write_text(directory / verdict.LOG, log)
-    write_text(directory / "workload.program", scenario.program)
+    write_text(directory / _PROGRAM, scenario.program)
     if scenario.costs is not None:
-        write_text(directory / "costs.txt", scenario.costs)
+        write_text(directory / _COSTS, scenario.costs)
 
 
 def _keep_failure(failure: Failed, scenario: Scenario, output: Output) -> None:
@@ -196,8 +204,9 @@ def _keep_failure(failure: Failed, scenario: Scenario, output: Output) -> None:
 def _tell_files(output: Output) -> None:
     console = Console(highlight=False, soft_wrap=True, markup=False)
     if output.trace:
-        file = output.trace if traced.is_file(output.trace) else output.trace / traced.TRACE
-        console.print(f"{file}: open it in https://ui.perfetto.dev (nothing is sent)")
+        console.print(
+            f"{traced.file_of(output.trace)}: open it in https://ui.perfetto.dev (nothing is sent)"
+        )
     if output.coverage:
         console.print(f"{output.coverage / covering.PAGE}: line by line")
 

@@ -11,6 +11,7 @@ from ..base.files import hash_named
 from ..builder.policies import source_files
 from ..sim.asked import Asked
 from ..sim.build import build
+from ..sim.compile import Edited
 from ..sim.complaints import NotBuilt
 from ..sim.crash import Failed
 from ..sim.run import Outcome, run
@@ -95,6 +96,10 @@ class Simulated:
         except Failed as error:
             self.version += 1
             return Run(0, "crashed", str(error).splitlines())
+        except Edited as error:
+            if self._saves.waiting():
+                raise _Overtaken from error
+            return Run(0, "refused", str(error).splitlines())
         except SaakmError as error:
             if is_first:
                 raise
@@ -110,7 +115,7 @@ class Simulated:
         course = self.asked.course()
         program = build(course.modules, course.recipe)
         built = time.time()
-        result = run(program, course.scenario, on_progress=watch)
+        result = run(program, course.scenario, on_progress=watch, partial=True)
         self.version += 1
         outcome = "misbehaved" if result.misbehaved else "ran"
         found = Run(0, outcome, _complaints(result), result, course.title)

@@ -10,7 +10,7 @@ from ..builder.policies import find_policy
 from ..vm.topology import Topology
 from ..workload.program import Program
 from ..workload.program_text import lines_of, to_text
-from ..workload.registry import load, text_file
+from ..workload.registry import input_file, load, text_file
 from .costs import MEASURED, text_for
 from .durations import nanoseconds
 from .kbuild import Module, read_module
@@ -73,6 +73,10 @@ class Asked:
         )
         title = f"{modules[0].name} on {self.topology}: {self.workload}, seed {self.seed}"
         return Course(modules, recipe, scenario, title)
+
+    def inputs(self) -> list[Path]:
+        """Files that must not be written while they are read."""
+        return [file for file in (input_file(self.workload), self.costs) if file]
 
     def _recipe(self, machine: Topology) -> Recipe:
         if self.sanitize and self.coverage:

@@ -22,6 +22,7 @@ from .compile import (
     headers_of,
     remove_unused,
     run_tool,
+    use,
 )
 from .kbuild import Module
 from .kinds import Recipe
@@ -46,8 +47,7 @@ def _build(modules: Sequence[Module], recipe: Recipe) -> Path:
     digest.update(kinds.ORDER.read_bytes())
     name = "-".join(["sim", *(module.name for module in modules)])[:80]
     program = CACHE / "programs" / f"{name}-{digest.hexdigest()[:24]}"
-    if program.exists():
-        program.touch()
+    if use(program):
         return program
     try:
         objects = compile_all(units)

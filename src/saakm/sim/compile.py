@@ -113,7 +113,7 @@ def run_tool(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 def compile_all(units: Iterable[Unit]) -> dict[Unit, Path]:
     """The objects. What the compiler warns of in policies goes to stderr."""
     wanted = {unit: unit.object for unit in units}
-    missing = [unit for unit, file in wanted.items() if not _use(file)]
+    missing = [unit for unit, file in wanted.items() if not use(file)]
     if missing:
         cache.make(CACHE / "objects")
         with meter("building the simulator", len(missing)) as progress:
@@ -121,12 +121,14 @@ def compile_all(units: Iterable[Unit]) -> dict[Unit, Path]:
     return wanted
 
 
-def _use(file: Path) -> bool:
-    """Whether it is there; it then counts as used now."""
+def use(file: Path) -> bool:
+    """Whether it is there; it then counts as used now, unless the cache may only be read."""
     try:
         os.utime(file)
     except FileNotFoundError:
         return False
+    except OSError:
+        return file.exists()
     return True
 
 

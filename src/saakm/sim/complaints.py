@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..base import paths
+from ..base import cache, paths
 from ..base.errors import SaakmError
 from . import kinds
 from .compile import CompileError
@@ -23,6 +23,7 @@ _UNDECLARED = re.compile(
 _UNDEFINED = re.compile(
     r"^(?:.*: )?(?P<file>/[^:\n]*):(?P<line>\d+): undefined reference to [`'](?P<name>[^']+)'", re.M
 )
+_NO_MODULE = "__stop_sim_modules"  # the end of a list that is not there if nothing is in it
 _UNDEFINED_SOMEWHERE = re.compile(r"undefined reference to [`'](?P<name>[^']+)'")
 _IN_GUEST = "or run the policy in a guest, which has all of Linux: saakm run, saakm check"
 _HEADERS = (
@@ -61,6 +62,9 @@ class NotBuilt(SaakmError):
 def of_compiler(error: CompileError) -> SaakmError:
     """The compiler's own words, and a sentence where it is a matter of the simulator."""
     said = error.said
+    if full := cache.if_full(said):
+        what = f"{_short(error.unit.source)} cannot be compiled"
+        return SaakmError(what, f"the compiler says:\n{said.rstrip()}", full)
     if not error.unit.of_policy:
         return SaakmError(
             "the simulator does not compile",
@@ -85,11 +89,26 @@ def of_linker(said: str, modules: Sequence[Module]) -> SaakmError:
     for match in _UNDEFINED.finditer(said):
         if _is_of(Path(match["file"]), modules):
             return _missing(f"function or variable '{match['name']}'", match, said, "")
+    if full := cache.if_full(said):
+        return SaakmError("the simulator does not link", f"the linker says:\n{said.rstrip()}", full)
+    if _NO_MODULE in said:
+        return _registers_nothing(modules)
     names = ", ".join(dict.fromkeys(m["name"] for m in _UNDEFINED_SOMEWHERE.finditer(said)))
     return SaakmError(
         "the simulator does not link",
         f"{names or 'something'} is missing or there twice; the linker says:\n{said.rstrip()}",
         "it is a fault of sim/, or of linux/, unless a policy's file is named above",
+    )
+
+
+def _registers_nothing(modules: Sequence[Module]) -> SaakmError:
+    files = ", ".join(str(file) for module in modules for file in module.sources)
+    return NotBuilt(
+        f"{modules[0].name} registers no policy",
+        why := f"there is no SAAKM_POLICY(...) in {files}, nor module_init(...)",
+        "add it: saakm new NAME makes a policy that has all it needs",
+        why,
+        lacking=True,
     )
 
 

@@ -37,7 +37,7 @@ class Covered:
 
 def environment(directory: Path) -> dict[str, str]:
     """For the run: where it leaves what it has counted."""
-    return {"LLVM_PROFILE_FILE": str(directory / RAW)}
+    return {"LLVM_PROFILE_FILE": str(directory / RAW).replace("%", "%%")}
 
 
 def report(program: Path, directory: Path, modules: Sequence[Module]) -> list[Covered]:

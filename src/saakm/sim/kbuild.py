@@ -63,7 +63,7 @@ def _assignments(directory: Path) -> dict[str, list[str]]:
 
 def _words(directory: Path, value: str) -> list[str]:
     try:
-        return shlex.split(_IN_PLACE.sub(str(directory), value))
+        return shlex.split(_IN_PLACE.sub(lambda _: str(directory), value))
     except ValueError:
         return value.split()
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs a simulator to its end, and reads what it prints."""
 
-import contextlib
 import os
 import re
 import signal
@@ -9,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,12 @@ def run(
     trace: Path | None = None,
     on_progress: OnProgress = lambda ns, events: None,
     environment: dict[str, str] | None = None,
+    partial: bool = False,
 ) -> Outcome:
-    """`on_progress` hears of simulated ns and events so far. An interrupt ends the simulation early."""
+    """`on_progress` hears of simulated ns and events so far.
+
+    `partial`: an interrupt ends the simulation early, with the result of its beginning.
+    """
     command = [str(program), *scenario.arguments()]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         reads, writes = os.pipe()
@@ -77,7 +81,8 @@ def run(
                 )
             finally:
                 os.close(writes)
-            status, seconds = _follow(child, progress, on_progress)
+            with _passing_on(child) if partial else nullcontext():
+                status, seconds = _follow(child, progress, on_progress)
         printed, log = _text(out), _text(err)
     if trace:  # of which the user sees another form only
         log = log.replace(str(trace), "the events of the trace")
@@ -91,10 +96,9 @@ def _follow(
 ) -> tuple[int, float]:
     """The status, negative if a signal ended it, and the CPU time."""
     try:
-        with _passing_on(child):
-            for line in progress:
-                _report(line, on_progress)
-            _, status, usage = os.wait4(child.pid, 0)
+        for line in progress:
+            _report(line, on_progress)
+        _, status, usage = os.wait4(child.pid, 0)
     except BaseException:
         child.kill()
         child.wait()
@@ -109,13 +113,14 @@ def _report(line: bytes, on_progress: OnProgress) -> None:
         on_progress(int(words[0]), int(words[1]))
 
 
-@contextlib.contextmanager
+@contextmanager
 def _passing_on(child: "subprocess.Popen[bytes]") -> Iterator[None]:
     """The first interrupt is the simulator's, which then prints what there is; a second one is ours."""
-    if threading.current_thread() is not threading.main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    # A script's job in the background has it ignored, and only the main thread hears of signals.
+    if before == signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def pass_on(number: int, _: object) -> None:
         signal.signal(number, before)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..base import cache
-from ..base.files import make_output
+from ..base.files import make_output, replacing
 from ..builder.source import SERIES
 from ..model.schema import plain
 from ..model.simulation import Simulation
@@ -26,6 +26,11 @@ def is_file(target: Path) -> bool:
     return target.suffix in (".perfetto", ".perfetto-trace", ".pftrace")
 
 
+def file_of(target: Path) -> Path:
+    """The trace itself."""
+    return target if is_file(target) else target / TRACE
+
+
 @contextlib.contextmanager
 def events_file() -> Iterator[Path]:
     """A place for what the program writes: of a file without a name, so that none is ever left behind."""
@@ -38,10 +43,11 @@ def write(
 ) -> Summary | None:
     """None of a trace alone: its summary would need a place."""
     recorded = _recorded(events, found)
-    file = target if is_file(target) else make_output(target) / TRACE
-    with events.open(errors="replace") as lines:
-        timeline = write_trace(lines, recorded, file)
-    if file == target:
+    if not is_file(target):
+        make_output(target)
+    with events.open(errors="replace") as lines, replacing(file_of(target)) as scratch:
+        timeline = write_trace(lines, recorded, scratch)
+    if is_file(target):
         return None
     draw_pictures(timeline, topology, target, "png", title, "simulated time")
     name = found.policies[0].name if found.policies else "fair"

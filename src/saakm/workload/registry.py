@@ -55,6 +55,13 @@ def text_file(name_or_file: str) -> Path | None:
     return path if path.is_file() and not recorded.is_broken(path) else None
 
 
+def input_file(name_or_file: str) -> Path | None:
+    """What is read, unless it is built in."""
+    if name_or_file.partition(":")[0] in ALL:
+        return None
+    return recorded.file_of(name_or_file) or Path(name_or_file)
+
+
 def listing() -> tuple[Builtin, ...]:
     """For --list: each has a name, `what`, `source` and options."""
     return tuple(ALL.values())

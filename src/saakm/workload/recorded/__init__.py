@@ -24,7 +24,7 @@ _PROGRAM = b"saakm-program"
 
 
 def is_recording(name: str) -> bool:
-    return _reader(_split(name)[0]) is not None
+    return file_of(name) is not None
 
 
 def is_broken(path: Path) -> bool:
@@ -33,6 +33,12 @@ def is_broken(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return not file.read(_HEAD).startswith(_PROGRAM)
+
+
+def file_of(name: str) -> Path | None:
+    """The recording itself, if it is one."""
+    path, _ = _split(name)
+    return _file(path) if _reader(path) else None
 
 
 def load(name: str) -> Program:
