@@ -10,6 +10,7 @@
 #include "model.h"
 
 #define MAX_RESTARTS	10
+#define KSOFTIRQD_NS	NSEC_PER_USEC	/* what a switch to ksoftirqd would take */
 
 DEFINE_PER_CPU(unsigned int, model_softirqs);
 static DEFINE_PER_CPU(struct sim_event, again);
@@ -81,23 +82,26 @@ static void serve(unsigned int pending)
 }
 
 /*
- * Called with interrupts off or on, and leaves them off. The kernel stops after 2 ms as well,
- * which is not reached here: no time passes.
+ * Called with interrupts off or on, and leaves them off. As handle_softirqs(): it stops if somebody
+ * shall have the CPU, or after so many rounds, and wakes ksoftirqd, which is of the fair class: soon
+ * or by and by. It stops after 2 ms as well, which is not reached here: no time passes.
  */
 void model_do_softirqs(void)
 {
-	unsigned int pending, restarts = 0;
+	unsigned int pending = raw_cpu_read(model_softirqs), restarts = MAX_RESTARTS;
 
 	local_irq_disable();
 	sim_context.preempt += SIM_SOFTIRQ_OFFSET;
-	while ((pending = raw_cpu_read(model_softirqs)) && restarts++ < MAX_RESTARTS) {
+	while (pending) {
 		raw_cpu_write(model_softirqs, 0);
 		serve(pending);
+		pending = raw_cpu_read(model_softirqs);
+		if (need_resched() || !--restarts)
+			break;
 	}
 	sim_context.preempt -= SIM_SOFTIRQ_OFFSET;
-	/* ksoftirqd would be given the CPU by and by. */
-	if (raw_cpu_read(model_softirqs))
-		come_again(sim_now + TICK_NSEC);
+	if (pending)
+		come_again(sim_now + (restarts ? KSOFTIRQD_NS : TICK_NSEC));
 }
 
 /* kernel/softirq.c, __local_bh_enable_ip(): what was raised meanwhile runs here. */

@@ -9,6 +9,7 @@
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -522,6 +523,34 @@ static void chimes(struct timer_list *timer)
 	complete(&container_of(timer, struct chime, timer)->done);
 }
 
+static struct completion rounds_done;
+static unsigned int nr_rounds, rounds_begun;
+static ktime_t first_round;
+static struct task_struct *first_thread;	/* only compared */
+
+/* Somebody shall have the CPU after the first round, and has it before the second one. */
+static void round_of_softirqs(void)
+{
+	if (nr_rounds++) {
+		WARN_ON(ktime_get() == first_round && current == first_thread && need_resched());
+		complete(&rounds_done);
+		return;
+	}
+	first_round = ktime_get();
+	first_thread = current;
+	set_tsk_need_resched(current);
+	raise_softirq(HI_SOFTIRQ);
+}
+
+static void test_rounds(void)
+{
+	init_completion(&rounds_done);
+	open_softirq(HI_SOFTIRQ, round_of_softirqs);
+	raise_softirq(HI_SOFTIRQ);
+	wait_for_completion(&rounds_done);
+	WARN_ON(nr_rounds != 2);
+}
+
 static void test_softirqs(void)
 {
 	struct chime *chime = kzalloc(sizeof(*chime), GFP_KERNEL | __GFP_NOFAIL);
@@ -534,6 +563,8 @@ static void test_softirqs(void)
 	wait_for_completion(&chime->done);
 	timer_delete_sync(&chime->timer);
 	kfree(chime);
+	if (!rounds_begun++)
+		test_rounds();
 }
 
 /* ---- CPUs that come and go ---- */
