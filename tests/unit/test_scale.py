@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """How fast the simulator is: what is measured and shown. No speed is asserted."""
 
+import io
 import json
 import subprocess
 import sys
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 from test_cli import saakm
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
+from saakm.lab.scale import __main__ as scale_main
 from saakm.lab.scale import conduct, process, rivals, sections
 from saakm.lab.scale.conduct import Point
 from saakm.model import experiment
@@ -235,3 +238,19 @@ def test_as_a_command(tmp_path):
 def test_bad_input(arguments, why):
     done = module(*arguments)
     assert done.returncode == 2 and why in done.stderr and "next:" in done.stderr
+
+
+def test_the_table_of_rivals_fits_80_columns():
+    found = [
+        rivals.Measured(
+            policy="vtime", name=name, events=345_962_100, switches=123_456_789, cpu_s=10.45,
+            wall_s=124.56, peak_kib=12_345 * 1024,
+        )
+        for name in ("saakm sim", "prototype")
+    ]  # fmt: skip
+    out = io.StringIO()
+    scale_main._show(found, "a title", Console(file=out, width=80))
+    text = out.getvalue()
+    assert "…" not in text and max(map(len, text.splitlines())) <= 80
+    for word in ("events/s", "switch/s", "CPU s", "wall s", "MiB", "346 M", "12,345", "prototype"):
+        assert word in text

@@ -646,7 +646,10 @@ def test_a_mutex_whose_holder_has_ended_is_nobody_elses(simulate):
     lines = [
         "saakm-program 1\nmutex a 1",
         *declared,
-        *(f"group {name} {count} 0 main 0 all none" for name, count in (("p", 1), ("x", 0), ("y", 0))),
+        *(
+            f"group {name} {count} 0 main 0 all none"
+            for name, count in (("p", 1), ("x", 0), ("y", 0))
+        ),
         "program p\nfork x 1\njoin all\nsleep 100000000\nfork y 20\nend",
         *("\n".join([f"program {name}", "lock a", *marks, "end"]) for name in "xy"),
     ]

@@ -16,6 +16,7 @@ from rich.console import Console
 from ...base.errors import SaakmError
 from ...model.experiment import Scale
 from ...model.schema import fit
+from ...sim.durations import shown_count
 from ...view.terminal import figure, label, table
 from . import rivals
 from .conduct import Point, check
@@ -94,12 +95,13 @@ def _as_json(one: rivals.Measured) -> dict[str, object]:
 
 
 def _show(found: list[rivals.Measured], title: str, console: Console) -> None:
-    columns = ("events", "events/s", "switches/s", "CPU s", "wall s", "MiB")
+    # So short that a terminal of 80 columns has room for them; --json has all digits.
+    columns = ("events", "events/s", "switch/s", "CPU s", "wall s", "MiB")
     shown = table(title, label("policy"), label("program"), *map(figure, columns))
     for one in found:
         rates = (one.events, round(one.events_a_second), round(one.switches_a_second))
         times = (f"{one.cpu_s:.2f}", f"{one.wall_s:.2f}", f"{one.peak_kib / 1024:,.0f}")
-        shown.add_row(one.policy, one.name, *(f"{rate:,}" for rate in rates), *times)
+        shown.add_row(one.policy, one.name, *map(shown_count, rates), *times)
     console.print(shown)
     console.print("rates are by CPU time; wall s: of the clock, for a simulated second")
 
