@@ -33,20 +33,21 @@ extern sim_u64 sim_now;
  * @position:	where in the queue; 0: in none
  * @cpu:	the CPU that it happens on, or -1. An event of a CPU which is occupied with its
  *		interrupts off waits until that is over.
- * @next:	neighbours, later and earlier ones: queue.c, loop.c
- * @prev:	likewise
- * @subject:	what @fn will look at, or NULL: it is fetched from memory before that
+ * @deferred:	instead of @seq, while it waits for its CPU: the next one that does
+ * @subject:	the thread that @fn will look at, or NULL: see sim_core_fetch()
  *
  * An event is in the queue at most once. It has left the queue when @fn is called, which may set it
  * again, or free it.
  */
 struct sim_event {
 	sim_u64			at;
-	sim_u64			seq;
+	union {
+		sim_u64			seq;
+		struct sim_event	*deferred;
+	};
 	void			(*fn)(struct sim_event *event);
 	unsigned int		position;
 	int			cpu;
-	struct sim_event	*next, *prev;
 	const void		*subject;
 };
 
@@ -381,6 +382,12 @@ void sim_core_finish(void);
 
 /* After each event, with the option check=1. */
 void sim_core_check(void);
+
+/*
+ * @event will happen after a few others: fetch into the cache what it will look at. First what is
+ * known from the event; and later, when that has come, what is known from there.
+ */
+void sim_core_fetch(const struct sim_event *event, _Bool later);
 
 /*
  * An event of @cpu (or -1), @fn, ended with something else than 0 in sim_context: report, mend it.

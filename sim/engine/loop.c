@@ -89,9 +89,8 @@ static void defer(struct sim_event *event)
 	struct cpu *cpu = &cpus[event->cpu];
 
 	event->position = SIM_DEFERRED;
-	event->next = NULL;
-	event->prev = cpu->last;
-	*(cpu->last ? &cpu->last->next : &cpu->first) = event;
+	event->deferred = NULL;
+	*(cpu->last ? &cpu->last->deferred : &cpu->first) = event;
 	cpu->last = event;
 	nr_deferred++;
 }
@@ -99,10 +98,13 @@ static void defer(struct sim_event *event)
 void sim_undefer(struct sim_event *event)
 {
 	struct cpu *cpu = &cpus[event->cpu];
+	struct sim_event *before = NULL, *other;
 
-	*(event->prev ? &event->prev->next : &cpu->first) = event->next;
-	*(event->next ? &event->next->prev : &cpu->last) = event->prev;
-	event->next = event->prev = NULL;
+	for (other = cpu->first; other != event; other = other->deferred)
+		before = other;
+	*(before ? &before->deferred : &cpu->first) = event->deferred;
+	if (cpu->last == event)
+		cpu->last = before;
 	event->position = 0;
 	nr_deferred--;
 }
@@ -219,7 +221,7 @@ static struct sim_event *recalled(void)
 	struct sim_event *event;
 
 	for (; ready; ready = ready->next_ready) {
-		for (event = ready->first; event; event = event->next) {
+		for (event = ready->first; event; event = event->deferred) {
 			if (must_wait(event))
 				continue;
 			sim_undefer(event);
@@ -238,7 +240,7 @@ static bool somebody_is_due(void)
 	unsigned int i;
 
 	for (i = 0; nr_deferred && i < sim_options.cpus; i++)
-		for (event = cpus[i].first; event; event = event->next)
+		for (event = cpus[i].first; event; event = event->deferred)
 			if (event->at <= sim_options.end_ns)
 				return true;
 	return false;
@@ -497,7 +499,7 @@ void sim_move_events(int from, int to)
 	move_workers(from, to);
 	sim_queue_each(move_queued, &(struct move){ from, to });
 	for (event = cpus[from].first; event; event = next) {
-		next = event->next;
+		next = event->deferred;
 		if (!is_thread(event))
 			move_event(event, to);
 	}

@@ -1,44 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The event queue, ordered by (time, sequence number). What happens within the next 16 ms stands in
- * a ring of buckets of 512 ns each, as lists, with a bit for each bucket that has something. A
- * bucket is put in order when its time has come; before that it is a stack, so that to set an event
- * touches no other one, however many there are: each that is touched may have to come from memory.
- * What is later stands in a heap (far.c) until its time comes near.
+ * The event queue, ordered by (time, sequence number). Its first events stand in an array, in order,
+ * with their keys beside them. What is later, within some 16 ms, stands in a ring of buckets
+ * (ring.c), from which one bucket after the other is put in order into the array. What is
+ * later still stands in a heap (far.c) until its time comes near.
  *
- * tests/sim/queue_speed.c measures it, and the heap alone. A calendar queue, which has no other
- * part but must find a width for its buckets, was slower with few events and as fast with many.
+ * With thousands of threads none of what an event looks at is in a cache. So the array always has
+ * some events more than the next one, and what they will look at is fetched from memory in time.
+ *
+ * tests/sim/queue_speed.c measures it, and the heap alone.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "engine.h"
 #include "far.h"
+#include "ring.h"
 
-#define BUCKET_SHIFT	9			/* 512 ns */
-#define NR_BUCKETS	32768
-#define NR_WORDS	(NR_BUCKETS / 64)
-#define NR_SUMMARIES	(NR_WORDS / 64)
+#define SOON		1U			/* position; in the heap: from 2 */
 
-#define LINE		64			/* of a cache */
-#define SUBJECT_LINES	7
+#define AHEAD		12U			/* events that the array has, if there are as many ... */
+#define BUCKETS_AHEAD	8			/* ... within so many buckets */
+#define MOVES		16U			/* in a bucket, for an event */
 
-#define IN_RING		1U			/* position; in the heap: from 2 */
+/* Of these, event->fn is in the cache; of what it looks at this is fetched. */
+#define FETCH_FIRST	6U
+#define FETCH_THEN	2U
 
-/* A list if it has a last one, in order. Else a stack: sim_event.prev means nothing. */
-struct bucket {
-	struct sim_event	*first, *last;
+struct entry {
+	sim_u64			at;
+	sim_u64			seq;
+	struct sim_event	*event;
 };
 
-#define MAX_STEPS	16			/* through a stack, for one event that leaves */
+static struct entry *soon;			/* those from @first to before @end */
+static unsigned int first, end, room;
 
-static struct bucket ring[NR_BUCKETS];
-static sim_u64 occupied[NR_WORDS];		/* buckets that have something */
-static sim_u64 summary[NR_SUMMARIES];		/* words of occupied[] that are not 0 */
-static unsigned int nr_in_ring;
-
-/*
- * Number of the earliest bucket that the ring holds, in time from 0 on: it holds NR_BUCKETS from
- * there on, and the heap nothing that is in them.
- */
-static sim_u64 base;
+/* The first bucket of which nothing stands in the array; the ring has those from there on. */
+static sim_u64 next_bucket;
 static sim_u64 next_seq = 1;
 
 void sim_event_init(struct sim_event *event, void (*fn)(struct sim_event *event), int cpu)
@@ -46,244 +45,188 @@ void sim_event_init(struct sim_event *event, void (*fn)(struct sim_event *event)
 	*event = (struct sim_event){ .fn = fn, .cpu = cpu };
 }
 
-static inline bool later(const struct sim_event *a, const struct sim_event *b)
+/* ---- the array ---- */
+
+static inline bool before(const struct entry *a, const struct entry *b)
 {
-	return a->at > b->at || (a->at == b->at && a->seq > b->seq);
+	return a->at < b->at || (a->at == b->at && a->seq < b->seq);
 }
 
-/* Behind @prev, or first. */
-static inline void link_behind(struct bucket *bucket, struct sim_event *prev,
-			       struct sim_event *event)
+static void make_room(unsigned int more)
 {
-	event->prev = prev;
-	event->next = prev ? prev->next : bucket->first;
-	*(prev ? &prev->next : &bucket->first) = event;
-	*(event->next ? &event->next->prev : &bucket->last) = event;
-}
+	unsigned int count = end - first;
 
-static inline void ring_insert(struct sim_event *event)
-{
-	sim_u64 number = event->at >> BUCKET_SHIFT;
-	unsigned int i = number % NR_BUCKETS;
-	struct bucket *bucket = &ring[i];
-	struct sim_event *prev = bucket->last;
-
-	if (prev) {
-		while (prev && later(prev, event))
-			prev = prev->prev;
-		link_behind(bucket, prev, event);
-	} else {
-		event->next = bucket->first;
-		bucket->first = event;
-	}
-	event->position = IN_RING;
-	occupied[i / 64] |= 1ULL << i % 64;
-	summary[i / 4096] |= 1ULL << i / 64 % 64;
-	nr_in_ring++;
-}
-
-static struct sim_event *merge(struct sim_event *a, struct sim_event *b)
-{
-	struct sim_event *first, **end = &first;
-
-	while (a && b) {
-		struct sim_event **earlier = later(a, b) ? &b : &a;
-
-		*end = *earlier;
-		end = &(*earlier)->next;
-		*earlier = *end;
-	}
-	*end = a ? a : b;
-	return first;
-}
-
-/* Merge sort: runs[n] is in order and has 2^n events, or none. */
-static void sort(struct bucket *bucket)
-{
-	struct sim_event *runs[32] = { NULL }, *event = bucket->first, *next, *prev;
-	unsigned int n;
-
-	for (; event; event = next) {
-		next = event->next;
-		event->next = NULL;
-		for (n = 0; runs[n]; n++) {
-			event = merge(runs[n], event);
-			runs[n] = NULL;
-		}
-		runs[n] = event;
-	}
-	for (n = 0; n < 32; n++)
-		if (runs[n])
-			event = merge(runs[n], event);
-	bucket->first = event;
-	for (prev = NULL; event; event = event->next) {
-		event->prev = prev;
-		prev = event;
-	}
-	bucket->last = prev;
-}
-
-/* A stack becomes a list: mostly in the order in which its events were set, backwards. */
-static void put_in_order(struct bucket *bucket)
-{
-	struct sim_event *event = bucket->first, *behind = NULL, *next;
-	bool sorted = true;
-
-	bucket->last = event;
-	for (; event; event = next) {
-		next = event->next;
-		if (next && later(next, event))
-			sorted = false;
-		event->next = behind;
-		event->prev = next;
-		behind = event;
-	}
-	bucket->first = behind;
-	if (!sorted)
-		sort(bucket);
-}
-
-/* From a stack, unless that has many. */
-static bool unstack(struct bucket *bucket, struct sim_event *event)
-{
-	struct sim_event **link = &bucket->first;
-	unsigned int steps;
-
-	for (steps = 0; *link != event; steps++) {
-		if (steps == MAX_STEPS)
-			return false;
-		link = &(*link)->next;
-	}
-	*link = event->next;
-	return true;
-}
-
-static inline void ring_remove(struct sim_event *event)
-{
-	unsigned int i = (event->at >> BUCKET_SHIFT) % NR_BUCKETS;
-	struct bucket *bucket = &ring[i];
-
-	if (!bucket->last && !unstack(bucket, event))
-		put_in_order(bucket);
-	if (bucket->last) {
-		*(event->prev ? &event->prev->next : &bucket->first) = event->next;
-		*(event->next ? &event->next->prev : &bucket->last) = event->prev;
-	}
-	event->next = event->prev = NULL;
-	event->position = 0;
-	nr_in_ring--;
-	if (bucket->first)
+	if (end + more <= room)
 		return;
-	occupied[i / 64] &= ~(1ULL << i % 64);
-	if (!occupied[i / 64])
-		summary[i / 4096] &= ~(1ULL << i / 64 % 64);
+	if (first && count + more <= room / 2) {
+		memmove(soon, soon + first, count * sizeof(*soon));
+	} else {
+		struct entry *larger;
+
+		room = 2 * room + more + 64;
+		larger = malloc(room * sizeof(*larger));
+		if (!larger)
+			sim_out_of_memory();
+		if (count)
+			memcpy(larger, soon + first, count * sizeof(*soon));
+		free(soon);
+		soon = larger;
+	}
+	first = 0;
+	end = count;
 }
 
-/* The first bucket from @from on that has something, or NR_BUCKETS. */
-static unsigned int next_occupied(unsigned int from)
+/* It was set last: behind all of its time. */
+static inline void soon_insert(struct sim_event *event)
 {
-	sim_u64 word = occupied[from / 64] & ~0ULL << from % 64;
-	unsigned int w = from / 64, s;
-
-	if (word)
-		return w * 64 + __builtin_ctzll(word);
-	if (++w == NR_WORDS)
-		return NR_BUCKETS;
-	word = summary[w / 64] & ~0ULL << w % 64;
-	for (s = w / 64; !word; word = summary[s])
-		if (++s == NR_SUMMARIES)
-			return NR_BUCKETS;
-	w = s * 64 + __builtin_ctzll(word);
-	return w * 64 + __builtin_ctzll(occupied[w]);
-}
-
-static inline void fetch_for(const struct sim_event *event)
-{
-	const char *subject = event->subject;
 	unsigned int i;
 
-	if (!subject)
-		return;
-	/* Around the event is what it is embedded in. */
-	__builtin_prefetch((const char *)event - LINE);
-	__builtin_prefetch((const char *)event + LINE);
-	for (i = 0; i < SUBJECT_LINES; i++)
-		__builtin_prefetch(subject + i * LINE);
+	make_room(1);
+	for (i = end++; i > first && soon[i - 1].at > event->at; i--)
+		soon[i] = soon[i - 1];
+	soon[i] = (struct entry){ event->at, event->seq, event };
+	event->position = SOON;
 }
 
-/*
- * With thousands of threads none of what an event looks at is in a cache. So while those of bucket
- * @i happen, what the next ones look at is fetched, and the first event of the bucket after that.
- */
-static void look_ahead(unsigned int i)
+static void soon_remove(struct sim_event *event)
 {
-	const struct sim_event *event;
+	struct entry key = { event->at, event->seq, event };
+	unsigned int low = first, high = end;
 
-	if (++i == NR_BUCKETS)
-		return;
-	i = next_occupied(i);
-	if (i == NR_BUCKETS)
-		return;
-	for (event = ring[i].first; event; event = event->next)
-		fetch_for(event);
-	if (++i == NR_BUCKETS)
-		return;
-	i = next_occupied(i);
-	if (i < NR_BUCKETS)
-		__builtin_prefetch(ring[i].first);
-}
+	while (high - low > 1) {
+		unsigned int middle = low + (high - low) / 2;
 
-static struct sim_event *ring_first(void)
-{
-	unsigned int i = next_occupied(base % NR_BUCKETS);
-
-	if (i == NR_BUCKETS)			/* once around */
-		i = next_occupied(0);
-	if (!ring[i].last) {
-		put_in_order(&ring[i]);
-		look_ahead(i);
+		if (before(&key, &soon[middle]))
+			high = middle;
+		else
+			low = middle;
 	}
-	return ring[i].first;
+	event->position = 0;
+	if (low - first < end - low) {
+		memmove(soon + first + 1, soon + first, (low - first) * sizeof(*soon));
+		first++;
+	} else {
+		end--;
+		memmove(soon + low, soon + low + 1, (end - low) * sizeof(*soon));
+	}
 }
 
-struct sim_event *sim_queue_first(void)
+static int compare(const void *a, const void *b)
 {
-	return nr_in_ring ? ring_first() : sim_far_first();
+	return before(a, b) ? -1 : 1;
 }
 
-/* The ring shall begin at @bucket, before which nothing is: what is near now moves there. */
-static void move_base(sim_u64 bucket)
+/* Those from @from on, which are mostly few, or nearly in order. */
+static void put_in_order(unsigned int from)
+{
+	unsigned int moves = MOVES * (end - from), i, j;
+
+	for (i = from + 1; i < end; i++) {
+		struct entry entry = soon[i];
+
+		for (j = i; j > from && before(&entry, &soon[j - 1]); j--)
+			soon[j] = soon[j - 1];
+		soon[j] = entry;
+		if (i - j > moves) {
+			qsort(soon + from, end - from, sizeof(*soon), compare);
+			return;
+		}
+		moves -= i - j;
+	}
+}
+
+/* ---- from the ring and the heap into it ---- */
+
+/* The ring shall begin at @bucket, before which it has nothing: what is near now moves there. */
+static void begin_ring_at(sim_u64 bucket)
 {
 	struct sim_event *event;
 
-	base = bucket;
-	while ((event = sim_far_first()) && event->at >> BUCKET_SHIFT < base + NR_BUCKETS) {
+	next_bucket = bucket;
+	while ((event = sim_far_first()) && sim_bucket(event->at) < bucket + SIM_NR_BUCKETS) {
 		sim_far_remove(event);
-		ring_insert(event);
+		sim_ring_insert(event);
 	}
+}
+
+/* One bucket more, if there is one, and it is not too late to be of use. */
+static bool take_bucket(void)
+{
+	struct sim_event **events;
+	unsigned int count, from, i;
+	sim_u64 bucket;
+
+	if (sim_ring_length())
+		bucket = sim_ring_next(next_bucket);
+	else if (sim_far_length())
+		bucket = sim_bucket(sim_far_first()->at);
+	else
+		return false;
+	if (first != end && bucket > sim_bucket(sim_now) + BUCKETS_AHEAD)
+		return false;
+	begin_ring_at(bucket);
+	count = sim_ring_take(bucket, &events);
+	begin_ring_at(bucket + 1);
+	make_room(count);
+	from = end;
+	for (i = 0; i < count; i++) {
+		soon[end++] = (struct entry){ events[i]->at, events[i]->seq, events[i] };
+		events[i]->position = SOON;
+	}
+	put_in_order(from);
+	if (sim_ring_length())
+		sim_ring_fetch(sim_ring_next(next_bucket));
+	return true;
+}
+
+static inline void look_ahead(void)
+{
+	unsigned int count = end - first;
+
+	if (count > FETCH_FIRST)
+		sim_core_fetch(soon[first + FETCH_FIRST].event, 0);
+	if (count > FETCH_THEN)
+		sim_core_fetch(soon[first + FETCH_THEN].event, 1);
+}
+
+/* ---- all of it ---- */
+
+struct sim_event *sim_queue_first(void)
+{
+	while (end - first < AHEAD && take_bucket())
+		;
+	return first == end ? NULL : soon[first].event;
 }
 
 void sim_event_set(struct sim_event *event, sim_u64 at)
 {
-	sim_event_cancel(event);
+	sim_u64 bucket;
+
+	if (event->position)
+		sim_event_cancel(event);
 	event->at = at < sim_now ? sim_now : at;
 	event->seq = next_seq++;
-	if (event->at >> BUCKET_SHIFT < base + NR_BUCKETS)
-		ring_insert(event);
+	bucket = sim_bucket(event->at);
+	if (bucket < next_bucket)
+		soon_insert(event);
+	else if (bucket < next_bucket + SIM_NR_BUCKETS)
+		sim_ring_insert(event);
 	else
 		sim_far_insert(event);
 }
 
 _Bool sim_event_cancel(struct sim_event *event)
 {
-	if (event->position == IN_RING)
-		ring_remove(event);
+	if (!event->position)
+		return 0;
+	if (event->position == SOON)
+		soon_remove(event);
 	else if (event->position == SIM_DEFERRED)
 		sim_undefer(event);
-	else if (event->position)
-		sim_far_remove(event);
+	else if (event->position >= SIM_RING_FIRST)
+		sim_ring_remove(event);
 	else
-		return 0;
+		sim_far_remove(event);
 	return 1;
 }
 
@@ -293,28 +236,24 @@ struct sim_event *sim_queue_pop(sim_u64 limit)
 
 	if (!event || event->at > limit)
 		return NULL;
-	if (event->at >> BUCKET_SHIFT != base)
-		move_base(event->at >> BUCKET_SHIFT);
-	ring_remove(event);
+	first++;
+	event->position = 0;
 	sim_now = event->at;
+	look_ahead();
 	return event;
 }
 
 unsigned int sim_queue_length(void)
 {
-	return nr_in_ring + sim_far_length();
+	return end - first + sim_ring_length() + sim_far_length();
 }
 
 void sim_queue_each(void (*fn)(struct sim_event *event, void *arg), void *arg)
 {
-	struct sim_event *event;
 	unsigned int i;
 
-	for (i = next_occupied(0); i < NR_BUCKETS; i = next_occupied(i + 1)) {
-		for (event = ring[i].first; event; event = event->next)
-			fn(event, arg);
-		if (i + 1 == NR_BUCKETS)
-			break;
-	}
+	for (i = first; i < end; i++)
+		fn(soon[i].event, arg);
+	sim_ring_each(fn, arg);
 	sim_far_each(fn, arg);
 }

@@ -53,7 +53,7 @@ static sim_u64 some_time(void)
 	case 4:
 		return sim_now + below(10000000);
 	case 5:
-		return sim_now + 8388608 - 300 + below(600);
+		return sim_now + 2048 * 8192 - 10000 + below(20000);
 	case 6:
 		return sim_now + below(5000000000);
 	default:				/* past: it is to be now */

@@ -21,6 +21,11 @@ void sim_core_check(void)
 {
 }
 
+void sim_core_fetch(const struct sim_event *event, _Bool later)
+{
+	(void)event, (void)later;
+}
+
 void sim_core_left_context(int cpu, const void *fn)
 {
 	left_contexts++;
