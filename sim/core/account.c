@@ -11,40 +11,41 @@ bool account_closed;
 static struct sim_result result;
 static u64 boot_idle_ns, boot_cost_ns;	/* before the run began */
 
-/* ---- hooks of the core ---- */
+/*
+ * ---- hooks of the core ----
+ *
+ * At switches and wakeups, where what is in struct model_thread would have to come from memory.
+ */
 
 void model_load_on(struct rq *rq, struct task_struct *p)
 {
-	struct model_thread *t = p->model;
+	if (unlikely(p->spins)) {
+		u64 from = sim_now + rq->charged_ns, until = p->model->until_ns;
 
-	if (unlikely(t->flags & LOAD_SPINS)) {
-		u64 from = sim_now + rq->charged_ns;
-
-		model_compute(p, t->until_ns > from ? t->until_ns - from : 0);
+		model_compute(p, until > from ? until - from : 0);
 	}
 	if (likely(!account_closed))
-		sim_histogram_add(&t->group->waits, sim_now - t->since_ns);
-	t->since_ns = sim_now;
+		sim_histogram_add(&p->load_group->waits, sim_now - p->since_ns);
+	p->since_ns = sim_now;
 }
 
 /* sched_yield() is no preemption, although the kernel's nr_involuntary_switches counts it. */
 void model_load_off(struct rq *rq, struct task_struct *p, bool runnable)
 {
-	struct model_thread *t = p->model;
-	struct load_group *group = t->group;
+	struct load_group *group = p->load_group;
 
 	if (likely(!account_closed)) {
-		group->run_ns += sim_now - t->since_ns;
+		group->run_ns += sim_now - p->since_ns;
 		group->switches++;
-		group->preemptions += runnable && !(t->flags & LOAD_YIELDS);
+		group->preemptions += runnable && !p->yields;
 	}
-	t->flags &= ~LOAD_YIELDS;
-	t->since_ns = sim_now;
+	p->yields = false;
+	p->since_ns = sim_now;
 }
 
 void model_load_woken(struct rq *rq, struct task_struct *p)
 {
-	p->model->since_ns = sim_now;
+	p->since_ns = sim_now;
 }
 
 void account_dead(struct model_thread *t)
@@ -100,7 +101,7 @@ static void count_living(void)
 			continue;
 		t->group->migrations += p->se.nr_migrations;
 		if (task_rq(p)->curr == p)
-			t->group->run_ns += sim_now - t->since_ns;
+			t->group->run_ns += sim_now - p->since_ns;
 	}
 }
 

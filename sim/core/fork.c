@@ -132,7 +132,7 @@ static void __sched_fork(struct task_struct *p)
 	p->rt.time_slice = 0;
 	p->migration_disabled = 0;
 	p->migration_pending = NULL;
-	p->cpus_ptr = &p->cpus_mask;
+	p->cpus_ptr = model_cpus(p);
 	p->pi_top_task = NULL;
 	p->nvcsw = p->nivcsw = 0;
 }
@@ -149,6 +149,9 @@ static void init_own(struct task_struct *p)
 	p->strand = NULL;
 	p->step = NULL;
 	p->model = NULL;
+	p->load_group = NULL;
+	p->spins = p->yields = false;
+	p->since_ns = 0;
 	p->worker_private = NULL;
 	p->exit_state = 0;
 	p->flags &= ~(PF_EXITING | PF_IDLE | PF_KTHREAD | PF_WQ_WORKER | PF_NO_SETAFFINITY);
@@ -196,6 +199,7 @@ struct task_struct *model_new_task(const char *comm)
 	p->sched_class = &fair_sched_class;
 	set_load_weight(p, false);
 	cpumask_copy(&p->cpus_mask, cpu_possible_mask);
+	p->cpus_ptr = model_cpus(p);
 	p->nr_cpus_allowed = cpumask_weight(cpu_possible_mask);
 	p->sched_task_group = &root_task_group;
 	set_task_comm(p, comm);
@@ -225,6 +229,7 @@ struct task_struct *model_new_idle(int cpu)
 	p->sched_class = &idle_sched_class;
 	set_load_weight(p, false);
 	cpumask_set_cpu(cpu, &p->cpus_mask);
+	p->cpus_ptr = model_cpus(p);
 	p->nr_cpus_allowed = 1;
 	p->sched_task_group = &root_task_group;
 	snprintf(p->comm, sizeof(p->comm), "swapper/%d", cpu);

@@ -51,11 +51,11 @@ static enum load_next spin(struct model_thread *t)
 	if (t->phase == LOAD_BEGINS) {
 		t->phase = LOAD_GOES_ON;
 		t->until_ns = sim_now + load_random_time(&t->random, t->op);
-		t->flags |= LOAD_SPINS;
+		t->task->spins = true;
 	}
 	if (t->until_ns > sim_now)
 		return compute(t, t->until_ns - sim_now);
-	t->flags &= ~LOAD_SPINS;
+	t->task->spins = false;
 	return load_advance(t);
 }
 
@@ -126,7 +126,7 @@ static enum load_next mark_end(struct model_thread *t)
 static enum load_next yield_cpu(struct model_thread *t)
 {
 	load_advance(t);
-	t->flags |= LOAD_YIELDS;
+	t->task->yields = true;
 	model_yield();
 	return LOAD_LEAVE;
 }

@@ -30,7 +30,6 @@ enum load_op_code {
  * @task:	its task_struct, which it lives as long as
  * @op:		the operation that it is at
  * @group:	where it belongs
- * @since_ns:	when it got the CPU, or became runnable
  * @until_ns:	end of a spin
  * @node:	among those that wait for an object, or are suspended; or empty
  * @random:	state of its stream of random numbers
@@ -59,20 +58,6 @@ enum load_op_code {
  * @words:	rounds of each loop that it is in, then when each latency began; 0: not begun
  */
 struct model_thread {
-	/* what each step and each sleep touch: two lines of a cache */
-	struct task_struct		*task;
-	const struct program_op		*op;
-	struct load_group		*group;
-	u64				since_ns;
-	u64				random;
-	u64				instant_ns;
-	struct list_head		node;
-	struct sim_event		timer;
-	u32				at_once;
-	u8				phase;
-	u8				depth;
-	u8				flags;
-
 	u64				until_ns;
 	u64				origin;
 	u64				began_ns;
@@ -87,6 +72,20 @@ struct model_thread {
 	u32				alive, ended, wanted;
 	u32				forks;
 	u32				users;
+
+	/* What each step and each sleep touch: two lines of a cache. */
+	struct load_group		*group ____cacheline_aligned;
+	const struct program_op		*op;
+	u64				random;
+	u64				instant_ns;
+	struct list_head		node;
+	u32				at_once;
+	u8				phase;
+	u8				depth;
+	u8				flags;
+
+	struct sim_event		timer ____cacheline_aligned;
+	struct task_struct		*task;
 	u64				words[];
 };
 
@@ -97,13 +96,11 @@ enum load_phase {
 };
 
 #define LOAD_WAITS	BIT(0)	/* sleeps until load_wake() */
-#define LOAD_SPINS	BIT(1)
-#define LOAD_YIELDS	BIT(2)
-#define LOAD_SETS	BIT(3)	/* has yet to set what its group says */
-#define LOAD_LAUNCHED	BIT(4)	/* is one of the INSTANCES */
-#define LOAD_FORKS	BIT(5)	/* has paid for its next child */
-#define LOAD_DIES	BIT(6)	/* has been killed */
-#define LOAD_PINNED	BIT(7)	/* has migration disabled */
+#define LOAD_SETS	BIT(1)	/* has yet to set what its group says */
+#define LOAD_LAUNCHED	BIT(2)	/* is one of the INSTANCES */
+#define LOAD_FORKS	BIT(3)	/* has paid for its next child */
+#define LOAD_DIES	BIT(4)	/* has been killed */
+#define LOAD_PINNED	BIT(5)	/* has migration disabled */
 
 #define LOAD_ALL	(~0U)
 
@@ -229,6 +226,8 @@ enum load_next load_block(struct model_thread *t);
 enum load_next load_sleep_until(struct model_thread *t, u64 at);
 /* @t, which waits, goes on. Flags of a wakeup. It may be gone when this returns. */
 void load_wake(struct model_thread *t, int flags);
+/* Event: struct model_thread.timer */
+void load_sleep_is_over(struct sim_event *event);
 /* Was the thread called although nobody has woken it? Then it sleeps on. */
 bool load_sleeps_on(struct model_thread *t);
 

@@ -47,7 +47,7 @@ bool load_sleeps_on(struct model_thread *t)
 }
 
 /* hrtimer_wakeup(), on the CPU that the thread fell asleep on, or where its timers went. */
-static void sleep_is_over(struct sim_event *event)
+void load_sleep_is_over(struct sim_event *event)
 {
 	struct model_thread *t = container_of(event, struct model_thread, timer);
 
@@ -59,8 +59,7 @@ static void sleep_is_over(struct sim_event *event)
 enum load_next load_sleep_until(struct model_thread *t, u64 at)
 {
 	load_prepare(t, NULL);
-	sim_event_init(&t->timer, sleep_is_over, raw_smp_processor_id());
-	t->timer.subject = t->task;
+	sim_event_init(&t->timer, load_sleep_is_over, raw_smp_processor_id());
 	sim_event_set(&t->timer, at);
 	return load_block(t);
 }

@@ -13,8 +13,10 @@ static struct model_thread *new_thread(struct load_group *group, struct model_th
 {
 	const struct program_group *program = group->program;
 	struct model_thread *t;
+	u32 words;
 
-	t = sim_alloc(struct_size(t, words, program->depth + program->nr_marks));
+	words = program->depth + program->nr_marks;
+	t = sim_alloc(max(sizeof(*t), offsetof(struct model_thread, words[words])));
 	t->group = group;
 	t->op = &load_program->ops[program->ops];
 	t->origin = t->random = origin;
@@ -63,6 +65,7 @@ struct model_thread *load_fork(struct load_group *group, struct model_thread *pa
 	if (!IS_ERR(p)) {
 		load_process = true;
 		t->task = p;
+		p->load_group = group;
 		return t;
 	}
 	/* As a program whose pthread_create() fails, and that goes on without. */
@@ -347,7 +350,7 @@ void load_kill(struct task_struct *p)
 	struct rq *rq;
 
 	t->flags |= LOAD_DIES;
-	t->flags &= ~LOAD_SPINS;
+	p->spins = false;
 	if (t->flags & LOAD_WAITS) {
 		sim_event_cancel(&t->timer);
 		load_wake(t, 0);

@@ -275,6 +275,15 @@ void __set_task_cpu(struct task_struct *p, unsigned int cpu);
 void block_task(struct rq *rq, struct task_struct *p, int flags);
 void model_wait_off_cpu(struct task_struct *p);
 
+/*
+ * Where task_struct.cpus_ptr points unless migration is disabled; in the kernel always to cpus_mask.
+ * Most threads may use all CPUs: so each wakeup need not fetch a mask of its own from memory.
+ */
+static inline const struct cpumask *model_cpus(const struct task_struct *p)
+{
+	return cpumask_equal(&p->cpus_mask, cpu_possible_mask) ? cpu_possible_mask : &p->cpus_mask;
+}
+
 /* wakeup.c */
 int select_task_rq(struct task_struct *p, int cpu, int *wake_flags);
 int select_fallback_rq(int cpu, struct task_struct *p);

@@ -117,11 +117,15 @@ static int migration_cpu_stop(void *data)
 /* set_cpus_allowed_common() */
 void set_cpus_allowed_common(struct task_struct *p, struct affinity_context *ctx)
 {
+	bool pinned = p->cpus_ptr != model_cpus(p);
+
 	if (ctx->flags & (SCA_MIGRATE_ENABLE | SCA_MIGRATE_DISABLE)) {
 		p->cpus_ptr = ctx->new_mask;
 		return;
 	}
 	cpumask_copy(&p->cpus_mask, ctx->new_mask);
+	if (!pinned)
+		p->cpus_ptr = model_cpus(p);
 	p->nr_cpus_allowed = cpumask_weight(ctx->new_mask);
 }
 
@@ -348,7 +352,7 @@ void migrate_enable(void)
 {
 	struct task_struct *p = current;
 	struct affinity_context ctx = {
-		.new_mask	= &p->cpus_mask,
+		.new_mask	= model_cpus(p),
 		.flags		= SCA_MIGRATE_ENABLE,
 	};
 
@@ -359,7 +363,7 @@ void migrate_enable(void)
 		return;
 	}
 	guard(preempt)();
-	if (p->cpus_ptr != &p->cpus_mask)
+	if (p->cpus_ptr != model_cpus(p))
 		__set_cpus_allowed_ptr(p, &ctx);
 	p->migration_disabled = 0;
 	this_rq()->nr_pinned--;
@@ -373,7 +377,7 @@ void migrate_disable_switch(struct rq *rq, struct task_struct *p)
 		.flags		= SCA_MIGRATE_DISABLE,
 	};
 
-	if (likely(!p->migration_disabled) || p->cpus_ptr != &p->cpus_mask)
+	if (likely(!p->migration_disabled) || p->cpus_ptr != model_cpus(p))
 		return;
 	__do_set_cpus_allowed(p, &ctx);
 }

@@ -9,7 +9,7 @@ static int select_task_rq_stop(struct task_struct *p, int cpu, int flags)
 
 static bool stop_runnable(struct rq *rq)
 {
-	return rq->stop && task_on_rq_queued(rq->stop);
+	return rq->stop_queued;		/* what it has itself is in no cache */
 }
 
 static int balance_stop(struct rq *rq, struct task_struct *prev, struct rq_flags *rf)
@@ -33,11 +33,13 @@ static struct task_struct *pick_task_stop(struct rq *rq)
 
 static void enqueue_task_stop(struct rq *rq, struct task_struct *p, int flags)
 {
+	rq->stop_queued = true;
 	add_nr_running(rq, 1);
 }
 
 static bool dequeue_task_stop(struct rq *rq, struct task_struct *p, int flags)
 {
+	rq->stop_queued = false;
 	sub_nr_running(rq, 1);
 	return true;
 }

@@ -67,6 +67,7 @@ void model_make_stopper(int cpu)
 	p->rt_priority = MAX_RT_PRIO - 1;
 	p->prio = p->normal_prio = 0;
 	cpumask_copy(&p->cpus_mask, cpumask_of(cpu));
+	p->cpus_ptr = model_cpus(p);
 	p->nr_cpus_allowed = 1;
 	__set_task_cpu(p, cpu);
 	p->__state = TASK_INTERRUPTIBLE;

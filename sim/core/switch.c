@@ -99,7 +99,6 @@ static void start_burst(struct rq *rq)
 	}
 	rq->burst_from_ns = sim_now + rq->charged_ns;
 	rq->charged_ns = 0;
-	rq->burst.subject = curr;
 	sim_event_set(&rq->burst, rq->burst_from_ns + curr->burst_ns);
 	/* stop_burst() says what is left. */
 	curr->burst_ns = 0;

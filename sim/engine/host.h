@@ -34,7 +34,6 @@ extern sim_u64 sim_now;
  * @cpu:	the CPU that it happens on, or -1. An event of a CPU which is occupied with its
  *		interrupts off waits until that is over.
  * @deferred:	instead of @seq, while it waits for its CPU: the next one that does
- * @subject:	the thread that @fn will look at, or NULL: see sim_core_fetch()
  *
  * An event is in the queue at most once. It has left the queue when @fn is called, which may set it
  * again, or free it.
@@ -48,7 +47,6 @@ struct sim_event {
 	void			(*fn)(struct sim_event *event);
 	unsigned int		position;
 	int			cpu;
-	const void		*subject;
 };
 
 void sim_event_init(struct sim_event *event, void (*fn)(struct sim_event *event), int cpu);
@@ -153,7 +151,7 @@ void sim_pause(sim_u64 ns);
 
 /* As a queue of those who wait in sim_wait(): zeroed memory is an empty one. */
 struct sim_waiters {
-	struct sim_strand	*first, *last;
+	struct sim_strand	*last;		/* in a circle */
 };
 
 /*
@@ -384,10 +382,11 @@ void sim_core_finish(void);
 void sim_core_check(void);
 
 /*
- * @event will happen after a few others: fetch into the cache what it will look at. First what is
- * known from the event; and later, when that has come, what is known from there.
+ * @event will happen after some others: fetch into the cache what it will look at. That is asked
+ * for in SIM_FETCHES steps, of which each may look at what the one before has fetched.
  */
-void sim_core_fetch(const struct sim_event *event, _Bool later);
+#define SIM_FETCHES	4
+void sim_core_fetch(const struct sim_event *event, unsigned int step);
 
 /*
  * An event of @cpu (or -1), @fn, ended with something else than 0 in sim_context: report, mend it.

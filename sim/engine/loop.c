@@ -376,21 +376,23 @@ void sim_wait(struct sim_waiters *waiters, const char *what)
 	struct sim_strand *strand = sim_strand;
 
 	sim_context.delays = 0;
-	strand->next = NULL;
 	strand->what = what;
-	*(waiters->last ? &waiters->last->next : &waiters->first) = strand;
+	strand->next = waiters->last ? waiters->last->next : strand;
+	if (waiters->last)
+		waiters->last->next = strand;
 	waiters->last = strand;
 	suspend(WAITS);
 }
 
 void sim_wake_one(struct sim_waiters *waiters)
 {
-	struct sim_strand *strand = waiters->first;
+	struct sim_strand *last = waiters->last, *strand;
 
-	if (!strand)
+	if (!last)
 		return;
-	waiters->first = strand->next;
-	if (!waiters->first)
+	strand = last->next;
+	last->next = strand->next;
+	if (strand == last)
 		waiters->last = NULL;
 	strand->state = PAUSED;
 	wake_at(strand, sim_now);
@@ -398,7 +400,7 @@ void sim_wake_one(struct sim_waiters *waiters)
 
 void sim_wake_all(struct sim_waiters *waiters)
 {
-	while (waiters->first)
+	while (waiters->last)
 		sim_wake_one(waiters);
 }
 

@@ -23,9 +23,8 @@
 #define BUCKETS_AHEAD	8			/* ... within so many buckets */
 #define MOVES		16U			/* in a bucket, for an event */
 
-/* Of these, event->fn is in the cache; of what it looks at this is fetched. */
-#define FETCH_FIRST	6U
-#define FETCH_THEN	2U
+/* How many events before its own each step of sim_core_fetch() comes. */
+static const unsigned int distances[SIM_FETCHES] = { 9, 7, 4, 2 };
 
 struct entry {
 	sim_u64			at;
@@ -183,10 +182,11 @@ static inline void look_ahead(void)
 {
 	unsigned int count = end - first;
 
-	if (count > FETCH_FIRST)
-		sim_core_fetch(soon[first + FETCH_FIRST].event, 0);
-	if (count > FETCH_THEN)
-		sim_core_fetch(soon[first + FETCH_THEN].event, 1);
+	unsigned int step;
+
+	for (step = 0; step < SIM_FETCHES; step++)
+		if (count > distances[step])
+			sim_core_fetch(soon[first + distances[step]].event, step);
 }
 
 /* ---- all of it ---- */

@@ -21,9 +21,9 @@ void sim_core_check(void)
 {
 }
 
-void sim_core_fetch(const struct sim_event *event, _Bool later)
+void sim_core_fetch(const struct sim_event *event, unsigned int step)
 {
-	(void)event, (void)later;
+	(void)event, (void)step;
 }
 
 void sim_core_left_context(int cpu, const void *fn)

@@ -95,13 +95,17 @@ __sim_find(const unsigned long *a, const unsigned long *b, unsigned long flip_b,
 
 	if (unlikely(from >= size))
 		return size;
-	word = (a[i] ^ flip_a) & (b ? b[i] ^ flip_b : ~0UL) & (~0UL << (from % BITS_PER_LONG));
-	while (!word) {
-		if (++i >= words)
-			return size;
-		word = (a[i] ^ flip_a) & (b ? b[i] ^ flip_b : ~0UL);
+	word = ((a[i] ^ flip_a) & (b ? b[i] ^ flip_b : ~0UL)) >> (from % BITS_PER_LONG);
+	if (likely(word)) {
+		found = from + __ffs(word);
+	} else {
+		do {
+			if (++i >= words)
+				return size;
+			word = (a[i] ^ flip_a) & (b ? b[i] ^ flip_b : ~0UL);
+		} while (!word);
+		found = i * BITS_PER_LONG + __ffs(word);
 	}
-	found = i * BITS_PER_LONG + __ffs(word);
 	return found < size ? found : size;
 }
 

@@ -165,27 +165,25 @@ static inline unsigned int cpumask_nth(unsigned int n, const struct cpumask *mas
 #define for_each_cpu_andnot(cpu, a, b)						\
 	for ((cpu) = 0; (cpu) = __sim_next_cpu(cpu, a, b, ~0UL), (cpu) < nr_cpu_ids; (cpu)++)
 
-/*
- * From @start to the last, then from the first up to @start. Counts on behind nr_cpu_ids, so that a
- * number tells which of the two it is in: the next at or after @n, or ~0.
- */
-static __always_inline unsigned int __sim_next_wrap(unsigned int n, const struct cpumask *mask,
-						    unsigned int start)
+/* Behind the last CPU: go on with the first, up to @start, unless that has been done. */
+static __always_inline bool __sim_wraps(unsigned int *n, unsigned int *end,
+					const struct cpumask *mask, unsigned int start)
 {
-	if (n < nr_cpu_ids) {
-		n = __sim_next_cpu(n, mask, NULL, 0);
-		if (n < nr_cpu_ids)
-			return n;
-	}
-	n = __sim_next_cpu(n - nr_cpu_ids, mask, NULL, 0);
-	return n < start ? n + nr_cpu_ids : ~0U;
+	if (*end == start)
+		return false;
+	*end = start;
+	*n = __sim_next_cpu(0, mask, NULL, 0);
+	return *n < start;
 }
 
+/* From @start to the last, then from the first up to @start. */
 #define for_each_cpu_wrap(cpu, mask, start)					\
 	for (unsigned int __from = (unsigned int)(start) % nr_cpu_ids,		\
-	     __n = __sim_next_wrap(__from, mask, __from);			\
-	     __n != ~0U && ((cpu) = __n < nr_cpu_ids ? __n : __n - nr_cpu_ids, true); \
-	     __n = __sim_next_wrap(__n + 1, mask, __from))
+	     __n = __from, __end = nr_cpu_ids;					\
+	     __n = __sim_next_cpu(__n, mask, NULL, 0),				\
+	     (__n < __end || __sim_wraps(&__n, &__end, mask, __from)) &&		\
+	     ((cpu) = __n, true);						\
+	     __n++)
 
 #define for_each_possible_cpu(cpu)	for_each_cpu(cpu, cpu_possible_mask)
 #define for_each_online_cpu(cpu)	for_each_cpu(cpu, cpu_online_mask)

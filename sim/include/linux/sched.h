@@ -27,6 +27,7 @@
 
 struct cgroup_subsys_state;
 struct css_set;
+struct load_group;
 struct model_thread;
 struct rq;
 struct sched_attr;
@@ -108,7 +109,10 @@ typedef struct task_struct *(*dl_server_pick_f)(struct sched_dl_entity *);
  * What stands below "model:" is the simulator's, and nobody's in the kernel.
  */
 struct task_struct {
-	/* wakeup, switch: what each of them touches comes first, in as few lines of a cache as can be */
+	/*
+	 * Wakeup, switch: what each of them touches comes first, in as few lines of a cache as can
+	 * be. Among it is the model's: what the thread computes, see sim/core/model.h.
+	 */
 	unsigned int		__state;
 	unsigned int		flags;
 	int			cpu;
@@ -116,32 +120,37 @@ struct task_struct {
 	u8			on_rq;
 	u8			on_cpu;
 	u8			need_resched;		/* TIF_NEED_RESCHED */
-	u8			sched_reset_on_fork;
+	u8			spins;			/* model: account.c, likewise */
 	int			nr_cpus_allowed;
 	const struct sched_class *sched_class;
-	const struct cpumask	*cpus_ptr;
+	const struct cpumask	*cpus_ptr;		/* see model_cpus() */
 	raw_spinlock_t		pi_lock;
-	int			prio, static_prio;
-	u64			nvcsw;
-	unsigned int		policy;
+	u64			since_ns;		/* model: it has the CPU, or is runnable */
+
+	pid_t			pid;
+	int			prio;
 	unsigned short		migration_disabled;
 	unsigned short		migration_flags;
-
-	/* model: what it computes, see sim/core/model.h */
-	u8			in_kernel;		/* what it computes is not user mode */
-	u8			per_cpu;		/* kthread_is_per_cpu() */
-	u8			going_on;		/* its strand is about to run */
-	u8			parked;			/* its strand sleeps */
-	pid_t			pid;
-	u64			burst_ns;		/* what is left to compute */
-	struct sim_strand	*strand;		/* sleeps, or is about to, in the kernel */
-	void			(*step)(struct task_struct *p);	/* after that; NULL: a strand */
+	u8			in_kernel;		/* model: what it computes is not user mode */
+	u8			going_on;		/* model: its strand is about to run */
+	u8			parked;			/* model: its strand sleeps */
+	u8			yields;			/* model: account.c */
+	u64			burst_ns;		/* model: what is left to compute */
+	struct sim_strand	*strand;		/* model: sleeps, or will, in the kernel */
+	void			(*step)(struct task_struct *p);	/* model: NULL: a strand */
 	struct model_thread	*model;			/* of sim/core/load*.c, or NULL */
+	struct load_group	*load_group;		/* likewise */
+	u64			nvcsw;
 
 	u64			nivcsw;
 	struct sched_entity	se;
 	struct saakm_task	saakm;
 	struct sched_rt_entity	rt;
+
+	int			static_prio;
+	unsigned int		policy;
+	u8			sched_reset_on_fork;
+	u8			per_cpu;		/* model: kthread_is_per_cpu() */
 
 	/* names and relations */
 	pid_t			tgid;

@@ -60,7 +60,7 @@ static __always_inline void __sim_spin_release(raw_spinlock_t *lock)
 	if (unlikely((int)lock->holder != sim_context.cpu + 1))
 		sim_spin_not_held(lock);
 	lock->holder = 0;
-	if (unlikely(lock->waiters.first))
+	if (unlikely(lock->waiters.last))
 		sim_wake_one(&lock->waiters);
 	sim_context.locks--;
 	preempt_enable();

@@ -129,8 +129,8 @@ struct sched_dl_entity {
 };
 
 struct dl_rq {
-	struct rb_root_cached	root;
 	unsigned int		dl_nr_running;
+	struct rb_root_cached	root;
 	u64			this_bw, running_bw;
 };
 
@@ -205,7 +205,8 @@ extern struct mutex sched_domains_mutex;
 #include "saakm/rq.h"
 
 /*
- * What each wakeup and switch touches is in front.
+ * What each wakeup and switch touches is in front, in as few lines of a cache as can be: see
+ * sim/core/fetch.c.
  */
 struct rq {
 	raw_spinlock_t		__lock;
@@ -218,36 +219,39 @@ struct rq {
 	};
 	struct task_struct	*idle;
 	u64			clock, clock_task;
-	u64			nr_switches;
 
 	/* model: see sim/core/model.h */
 	struct sim_event	burst;		/* curr has computed what it had to */
+	u64			burst_from_ns;	/* when curr computes, after what is charged */
+	u64			charged_ns;	/* cost that the CPU has still to pay */
 	bool			burst_stale;	/* curr is another one: set it anew */
 	bool			nohz_kicked;	/* nohz_csd is on its way */
 	bool			idle_balance;	/* nohz: this CPU idles, and may balance */
 	bool			tick_stopped;
 	bool			online;
-	u64			burst_from_ns;	/* when curr computes, after what is charged */
-	u64			charged_ns;	/* cost that the CPU has still to pay */
+	bool			stop_queued;
+	u64			nr_switches;
+
 	u64			irq_ns, prev_irq_ns;	/* of interrupts; known to clock_task */
 	s64			skew_ns;	/* of this CPU's clock */
+	u64			idle_since_ns;
+	u64			idle_stamp;
+	struct balance_callback	*balance_callback;
+	struct sched_dl_entity	*dl_server;	/* that has elected */
+	struct task_struct	*stop;
 
 	struct sim_event	tick;
-	struct sim_event	ipi;
-
-	struct saakm_cpu	saakm;
-
-	/* the rest */
 	struct cfs_rq		cfs;
+
 	struct dl_rq		dl;
 	struct rt_rq		rt;
+	struct saakm_cpu	saakm ____cacheline_aligned;
+
+	/* the rest */
+	struct sim_event	ipi;
 	struct sched_dl_entity	fair_server;
-	struct task_struct	*stop;
-	struct sched_dl_entity	*dl_server;		/* that has elected */
-	u64			idle_stamp;
-	u64			idle_since_ns, idle_ns;
+	u64			idle_ns;
 	unsigned int		nr_pinned;
-	struct balance_callback	*balance_callback;
 	struct sched_domain __rcu *sd;
 	struct root_domain	*rd;
 	struct model_stopper	*stopper;		/* move.c */
