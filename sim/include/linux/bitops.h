@@ -96,7 +96,10 @@ __sim_find(const unsigned long *a, const unsigned long *b, unsigned long flip_b,
 	if (unlikely(from >= size))
 		return size;
 	word = ((a[i] ^ flip_a) & (b ? b[i] ^ flip_b : ~0UL)) >> (from % BITS_PER_LONG);
-	if (likely(word)) {
+	/* Most sets are dense. Who goes on behind @from then need not wait for the word. */
+	if (word & 1)
+		return from;
+	if (word) {
 		found = from + __ffs(word);
 	} else {
 		do {
