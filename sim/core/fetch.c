@@ -16,6 +16,7 @@
 #define SAAKM_LINES	2
 #define CORE_LINES	3
 #define TASK_LINES	6
+#define CHARGED_LINES	4		/* of these, up to the CPU time, and the policy */
 #define THREAD_LINES	2
 
 static __always_inline void fetch(const void *from, unsigned int lines)
@@ -62,13 +63,20 @@ static void fetch_tasks(const struct rq *rq, const struct model_thread *t)
 
 	if (t) {
 		fetch(t->task, TASK_LINES);
-		fetch(rq->curr, 1);
+		fetch(rq->curr, CHARGED_LINES);
 		fetch(rq->saakm.threads.prev, 1);
 	} else {
 		fetch(rq->curr, TASK_LINES);
 	}
 	if (core)
 		fetch(core, CORE_LINES);
+}
+
+/* What the policy has for it. */
+static void fetch_data(const struct task_struct *p)
+{
+	if (p->saakm.data)
+		fetch(p->saakm.data, 1);
 }
 
 static const struct task_struct *first_queued(const struct saakm_core *core)
@@ -92,6 +100,7 @@ static void fetch_next(const struct rq *rq, const struct sim_event *event)
 		fetch_thread(curr->model);
 	if (event != &rq->burst || !core)
 		return;
+	fetch_data(curr);
 	fetch(curr->saakm.rq_node.next, 1);
 	fetch(curr->saakm.rq_node.prev, 1);
 	next = first_queued(core);
@@ -105,8 +114,10 @@ static void fetch_queued_next(const struct rq *rq)
 	const struct saakm_core *core = core_of(rq);
 	const struct task_struct *next = core ? first_queued(core) : NULL;
 
-	if (next)
-		fetch(next->saakm.node.list.next, 1);
+	if (!next)
+		return;
+	fetch_data(next);
+	fetch(next->saakm.node.list.next, 1);
 }
 
 void sim_core_fetch(const struct sim_event *event, unsigned int step)
@@ -128,7 +139,9 @@ void sim_core_fetch(const struct sim_event *event, unsigned int step)
 		fetch_tasks(rq, t);
 		break;
 	case 2:
-		if (!t)
+		if (t)
+			fetch_data(t->task);
+		else
 			fetch_next(rq, event);
 		break;
 	case 3:

@@ -140,15 +140,14 @@ struct task_struct {
 	void			(*step)(struct task_struct *p);	/* model: NULL: a strand */
 	struct model_thread	*model;			/* of sim/core/load*.c, or NULL */
 	struct load_group	*load_group;		/* likewise */
-	u64			nvcsw;
+	unsigned int		nvcsw, nivcsw;
 
-	u64			nivcsw;
+	int			static_prio;
+	unsigned int		policy;
 	struct sched_entity	se;
 	struct saakm_task	saakm;
 	struct sched_rt_entity	rt;
 
-	int			static_prio;
-	unsigned int		policy;
 	u8			sched_reset_on_fork;
 	u8			per_cpu;		/* model: kthread_is_per_cpu() */
 
