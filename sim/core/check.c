@@ -29,7 +29,7 @@ static bool cpus_have_gone(void)
 /* One of any class, which runs or waits here. Until a stopper has moved it, it may stay. */
 static void check_place(struct rq *rq, struct task_struct *p)
 {
-	if (!cpumask_test_cpu(rq->cpu, p->cpus_ptr) && !is_migration_disabled(p) &&
+	if (!cpumask_test_cpu(rq->cpu, &p->cpus_mask) && !is_migration_disabled(p) &&
 	    !p->migration_pending && !cpus_have_gone())
 		FAILS(rq, p, "is on a CPU that it may not use");
 }

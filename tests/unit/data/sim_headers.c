@@ -28,7 +28,7 @@ void __sim_interleave(void)
 
 void sim_wake_one(struct sim_waiters *waiters)
 {
-	waiters->first = NULL;
+	waiters->last = NULL;
 	woken++;
 }
 
@@ -427,7 +427,7 @@ static void check_context(void)
 	sim_context.cpu = 1;
 	CHECK(!lockdep_is_held(&lock));
 	sim_context.cpu = 0;
-	lock.waiters.first = (void *)1;
+	lock.waiters.last = (void *)1;
 	raw_spin_unlock(&lock);
 	CHECK(woken == 1 && !sim_context.locks && preemptible());
 	lock.holder = 2;
