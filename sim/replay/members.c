@@ -165,7 +165,7 @@ u64 replay_translate(const struct replay_member *m, const struct replay_object *
 	case HOW_NOTHING:
 		return 0;
 	case HOW_KEY:		/* negative: its code is being patched */
-		return (int)value > 0;
+		return (int)value > 0 || ((int)value < 0 && object->patched & BIT_ULL(field));
 	case HOW_NUMBER:
 	case HOW_POINTED:
 	case HOW_VARIABLE:

@@ -77,6 +77,23 @@ static void has_changed(struct replay_object *o, u64 fields)
 	o->dirty = true;
 }
 
+static bool is_being_patched(unsigned int field)
+{
+	const struct replay_member *m = replay_fields[REPLAY_GLOBAL][field].member;
+
+	return m && m->how == HOW_KEY && (int)globals->values[field] < 0;
+}
+
+bool replay_patching(void)
+{
+	unsigned int i;
+
+	for (i = 0; globals && i < replay_nr_fields[REPLAY_GLOBAL]; i++)
+		if (is_being_patched(i))
+			return true;
+	return false;
+}
+
 /* Only with the lock of the runqueue it is changed; ticks and kicks come without. */
 static bool is_locked_part(const struct replay_object *o, const struct replay_member *m)
 {
@@ -94,6 +111,8 @@ void replay_set_field(const struct replay_field_line *line)
 		sim_bad_input(sim_options.program_name, 0, "the recording is damaged");
 	o = by_number[line->number];
 	o->values[line->field] = line->value;
+	if ((int)line->value >= 0)
+		o->patched &= ~BIT_ULL(line->field);
 	member = replay_fields[o->kind][line->field].member;
 	o->changes += member && is_locked_part(o, member);
 	has_changed(o, BIT_ULL(line->field));
@@ -282,6 +301,19 @@ static void set_object(struct replay_object *o)
 		set_runqueue(o);
 	else if (o->kind == REPLAY_TASK)
 		set_load_weight(o->here, false);
+}
+
+void replay_patch(void)
+{
+	unsigned int i;
+
+	for (i = 0; globals && i < replay_nr_fields[REPLAY_GLOBAL]; i++)
+		if (is_being_patched(i))
+			globals->patched |= BIT_ULL(i);
+	if (globals) {
+		globals->changed = ~0ULL;
+		set_object(globals);
+	}
 }
 
 void replay_apply(bool (*busy)(const struct replay_object *object))

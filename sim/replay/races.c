@@ -2,11 +2,14 @@
 /*
  * Calls that race with other CPUs. When a call in the kernel has read what another one, or a tick,
  * wrote meanwhile is not recorded, so whoever runs this program tries: the lines "raced FRAME
- * begin" and "raced FRAME end" of the program say for which calls. They are counted by themselves.
+ * begin" and "raced FRAME end" say for which calls (conduct.c). They are counted by themselves.
  *
  * QEMU runs one CPU after the other, and leaves each where its turn happens to be over. So a call
  * may have read one thing before others came, and the next one after them: "raced FRAME 3" lets
  * them come before its third READ_ONCE(), of those between two effects between which others came.
+ *
+ * A static key is negative while the code that asks it is patched; from which call on that has been
+ * done is not recorded either: "raced FRAME patched".
  */
 #include "replay.h"
 
@@ -20,31 +23,41 @@ static struct {
 	enum replay_moved moved;
 	unsigned int read;
 } races[MOST_RACES];
-static unsigned int nr_races;
+unsigned int replay_nr_races;
 
 void replay_add_race(const char *text)
 {
+	static const char * const places[] = {
+		[TO_BEGIN] = "begin", [TO_END] = "end", [PATCHED] = "patched",
+	};
+	enum replay_moved moved;
 	unsigned int read = 0;
 	char where[16];
 	u64 frame;
 
-	if (nr_races == MOST_RACES || sscanf(text, "raced %llu %15s", &frame, where) != 2 ||
-	    (strcmp(where, "begin") && strcmp(where, "end") &&
-	     (kstrtouint(where, 10, &read) || !read)))
-		sim_bad_input(sim_options.program_name, 0,
-			      "a line is not: raced CALL begin|end|READ");
-	races[nr_races].frame = frame;
-	races[nr_races].read = read;
-	races[nr_races++].moved = read ? CUT : strcmp(where, "end") ? TO_BEGIN : TO_END;
+	if (replay_nr_races == MOST_RACES || sscanf(text, "raced %llu %15s", &frame, where) != 2)
+		where[0] = 0;
+	for (moved = NOT_MOVED; moved < ARRAY_SIZE(places); moved++)
+		if (places[moved] && !strcmp(where, places[moved]))
+			break;
+	if (moved == ARRAY_SIZE(places)) {
+		moved = CUT;
+		if (kstrtouint(where, 10, &read) || !read)
+			sim_bad_input(sim_options.program_name, 0,
+				      "a line is not: raced CALL begin|end|patched|READ");
+	}
+	races[replay_nr_races].frame = frame;
+	races[replay_nr_races].read = read;
+	races[replay_nr_races++].moved = moved;
 }
 
 void replay_move(struct replay_frame *f)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr_races && races[i].frame != f->begin.frame; i++)
+	for (i = 0; i < replay_nr_races && races[i].frame != f->begin.frame; i++)
 		;
-	if (i == nr_races)
+	if (i == replay_nr_races)
 		return;
 	f->moved = races[i].moved;
 	f->cut_at = races[i].read;

@@ -7,7 +7,7 @@
  * do and leaves behind is compared where it ended there. Calls of several CPUs may overlap: what
  * another one holds the lock of is neither set nor compared meanwhile.
  *
- * The program is a text: "recording PATH", and a line for each call that is moved (races.c).
+ * The program is a text: "recording PATH". How far it goes is said on standard input (conduct.c).
  */
 #include "replay.h"
 
@@ -23,7 +23,8 @@ static unsigned int nr_recent;
 static u64 suspects[MOST_FRAMES + 1 + ARRAY_SIZE(recent)];
 static unsigned int nr_suspects, nr_open;
 static s64 differs_in = -1;
-static bool differs, cut_off;
+static u64 latest;			/* that has begun */
+static bool differs, ended, cut_off;
 
 static bool is_argument(const struct replay_frame *f, const struct replay_object *object)
 {
@@ -272,6 +273,7 @@ static void begin(unsigned long position, const struct replay_begin *b)
 	replay_apply(is_busy);
 	f = replay_frame_new();
 	f->begin = *b;
+	latest = b->frame;
 	f->function = &replay_calls[b->call];
 	f->function->calls++;
 	f->overlaps = nr_frames > 0;
@@ -286,6 +288,8 @@ static void begin(unsigned long position, const struct replay_begin *b)
 	look_ahead(f, position);
 	f->overlaps |= f->interrupted;
 	replay_move(f);
+	if (f->moved == PATCHED)
+		replay_patch();
 	f->interrupted &= f->moved != TO_BEGIN;
 	f->deferred = f->interrupted && f->moved != CUT && (f->locked || f->moved == TO_END) &&
 		      !takes_locks(f);
@@ -442,18 +446,20 @@ static void end(const struct replay_end *e)
 	replay_frame_free(f);
 }
 
-static void replay_all(void)
+void replay_until(u64 call)
 {
-	unsigned long position = replay_start;
+	unsigned long position = replay_reached ?: replay_start;
 	struct replay_record r;
 
-	while (!differs) {
+	while (!differs && !machine_nr_warnings) {
 		replay_reached = position;
 		replay_read(&position, &r);
 		if (r.type == 'o')
 			replay_new_object(&r.object);
 		else if (r.type == 'f')
 			replay_set_field(&r.field);
+		else if (r.type == 'b' && r.begin.frame >= call)
+			return;
 		else if (r.type == 'b')
 			begin(position, &r.begin);
 		else if (r.type == 'e')
@@ -463,35 +469,23 @@ static void replay_all(void)
 		else
 			break;
 	}
-	cut_off = !differs && r.type != 'z';
+	ended = true;
+	cut_off = !differs && !machine_nr_warnings && r.type != 'z';
 }
 
 /* ---- engine/host.h ---- */
-
-__noreturn void replay_exit(int status);
-
-static void read_program(char *path)
-{
-	const char *line = sim_options.program_text;
-
-	if (sscanf(line, "recording %1023s", path) != 1)
-		sim_bad_input(sim_options.program_name, 1, "it does not say: recording PATH");
-	while ((line = strchr(line, '\n')) && *++line)
-		replay_add_race(line);
-}
 
 void sim_core_boot(void)
 {
 	char path[1024];
 
-	read_program(path);
+	if (sscanf(sim_options.program_text, "recording %1023s", path) != 1)
+		sim_bad_input(sim_options.program_name, 1, "it does not say: recording PATH");
 	model_boot();
 	machine_load();
 	machine_files_set();
 	replay_open(path);
-	replay_all();
-	sim_core_finish();
-	replay_exit(differs || machine_nr_warnings);
+	replay_conduct();
 }
 
 static void print(struct sim_output *out, const char *fmt, ...)
@@ -506,7 +500,7 @@ static void print(struct sim_output *out, const char *fmt, ...)
 	sim_output_write(out, text, n);
 }
 
-void sim_core_finish(void)
+void replay_tell(void)
 {
 	struct sim_output *out = sim_output_open("-");
 	const char *comma = "";
@@ -516,7 +510,11 @@ void sim_core_finish(void)
 	print(out, "\"equal\": %llu, \"overlapping\": %llu, ", equal, overlapping);
 	print(out, "\"raced\": %llu, \"not_replayed\": %llu, \"cut_off\": %s, ", raced, skipped,
 	      cut_off ? "true" : "false");
+	print(out, "\"differs\": %s, \"warnings\": %u, \"ended\": %s, ",
+	      differs ? "true" : "false", machine_nr_warnings, ended ? "true" : "false");
 	print(out, "\"reached\": %lu, \"differs_in\": %lld, ", replay_reached, differs_in);
+	print(out, "\"latest\": %llu, \"patching\": %s, ", latest,
+	      replay_patching() ? "true" : "false");
 	print(out, "\"cut\": %u, \"open\": %u, \"suspects\": [", replay_nr_cut, nr_open);
 	for (i = 0; i < nr_suspects; i++)
 		print(out, "%s%llu", i ? ", " : "", suspects[i]);
@@ -534,7 +532,11 @@ void sim_core_finish(void)
 	sim_output_close(out);
 }
 
-/* Of the parts that a replay does not have. */
+/* Of the parts that a replay does not have. Who dies says nothing: conduct.c does. */
+
+void sim_core_finish(void)
+{
+}
 
 void run_threads_ended(void);
 void run_threads_ended(void)

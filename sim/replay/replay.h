@@ -47,6 +47,21 @@ extern unsigned int replay_nr_fields[REPLAY_KINDS];
 int replay_find_field(enum replay_kind kind, const char *name);
 const struct sched_class *replay_class(u64 address);
 
+/* ---- replay.c ---- */
+
+/*
+ * On to where call @call begins, or a later one if there is none of that number; or to the first
+ * difference or warning, or the end of the recording.
+ */
+void replay_until(u64 call);
+/* A line of JSON on standard output: how far it has come, and what has been compared. */
+void replay_tell(void);
+
+/* ---- conduct.c ---- */
+
+/* Does what standard input says, up to its end. */
+__noreturn void replay_conduct(void);
+
 /* ---- recording.c ---- */
 
 struct replay_begin {
@@ -108,6 +123,7 @@ struct replay_object {
 	u64	policy, cpu;		/* of cores */
 	u64	changed;		/* mask of fields, since they were set here */
 	u64	changes;		/* how often the class has changed it */
+	u64	patched;		/* mask of keys: the code there goes by them already */
 	u64	values[REPLAY_MOST_FIELDS];
 };
 
@@ -121,6 +137,10 @@ struct replay_object *replay_object_at(enum replay_kind kind, u64 address);
 struct rq *replay_rq(u64 address);
 struct replay_object *replay_rq_object(int cpu);
 struct replay_object *replay_globals(void);
+/* Is there a key whose code is being patched? */
+bool replay_patching(void);
+/* Code that is being patched is, from now on. */
+void replay_patch(void);
 /* How often the class has changed this CPU's runqueue and cores in the kernel. */
 u64 replay_changes(int cpu);
 struct task_struct *replay_task(u64 address);
@@ -142,9 +162,9 @@ const char *replay_object_name(const struct replay_object *object, char *text, s
 /*
  * Where a call is made that races with others: each part between two of its turns at once, or when
  * the next turn comes, or it ends; or one part up to a read at once, and its rest at the next turn.
- * races.c
+ * Or it is made where it begins, and is the first in code that is being patched. races.c
  */
-enum replay_moved { NOT_MOVED, TO_BEGIN, TO_END, CUT };
+enum replay_moved { NOT_MOVED, TO_BEGIN, TO_END, CUT, PATCHED };
 
 /* A call that has begun. It runs on a stack of its own, and waits there for its turns. */
 struct replay_frame {
@@ -187,8 +207,10 @@ void replay_turn_over(void);
 
 /* ---- races.c ---- */
 
-/* "raced FRAME begin|end|READ": a line of the program. */
+/* "raced FRAME begin|end|patched|READ": a line of standard input. */
 void replay_add_race(const char *text);
+/* There are so many; those added later are forgotten. */
+extern unsigned int replay_nr_races;
 /* Says where @f is made, in @f. */
 void replay_move(struct replay_frame *f);
 /* Calls that were cut. */

@@ -12,7 +12,7 @@ _RQ, _TASK, _GLOBAL = 0, 1, 5
 _FIELDS = {
     _RQ: ("idle", "curr", "nr_running", "ttwu_pending", "server_queued", "server_bits", "probe_at"),
     _TASK: ("pid", "id", "saakm_policy"),
-    _GLOBAL: ("saakm_idle_cpus",),
+    _GLOBAL: ("saakm_idle_cpus", "saakm_charging"),
 }
 _KINDS = {_RQ: "rq", _TASK: "task", _GLOBAL: "global"}
 _CALLS = [function.name for function in CALLS]
@@ -63,6 +63,10 @@ class Recording:
 
     def kicks(self, call: int, cpu: int) -> None:
         self._effect(call, "irq_work_queue_on", _RUNQUEUES[cpu] + _KICK, cpu, returned=1)
+
+    def key_is(self, count: int) -> None:
+        """The one of saakm_charging; -1 while code is patched."""
+        self._is(0, _GLOBAL, saakm_charging=count & 0xFFFF_FFFF)
 
     def ends(self, call: int, cpu: int, returned: int = 0) -> None:
         self._put("e", call, cpu, returned & 0xFFFF_FFFF, _JIFFIES)

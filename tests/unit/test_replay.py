@@ -72,71 +72,11 @@ def test_variables_are_known_to_the_replayer() -> None:
     assert known - {"name_"} == set(GLOBALS)
 
 
-# --- calls that race ---
-
-
-def replayer(*, asks, gets_to, reads=0):
-    """As _run(): a replay gets to position 10, and with these calls moved further.
-
-    Call 7, of two that overlap, differs up to position 20, and comes to so many reads.
-    """
-
-    def run(races):
-        asks.append(races)
-        reached = max((at for moved, at in gets_to.items() if set(moved) <= set(races)), default=10)
-        suspects, differs = ([7, 8], 7) if reached <= 20 else ([9], 9)
-        cut = sum(where.isdigit() and int(where) <= reads for _, where in races)
-        said = {"reached": reached, "suspects": suspects, "differs_in": differs}
-        return conduct._Replayed(
-            {**said, "open": 1, "cut": cut}, "" if reached == 100 else "it differs"
-        )
-
-    return run
-
-
-def test_the_call_is_moved_with_which_the_replay_gets_furthest():
-    asks = []
-    gets_to = {((7, "end"),): 25, ((8, "begin"),): 30, ((8, "begin"), (9, "end")): 100}
-    found = conduct._with_races(replayer(asks=asks, gets_to=gets_to))
-    assert not found.difference
-    assert asks[0] == () and len(asks) == 1 + 2 * 2 + 2
-    assert ((8, "begin"), (9, "end")) in asks and ((7, "end"), (9, "end")) not in asks
-
-
-def test_a_difference_that_no_race_explains_remains():
-    asks = []
-    found = conduct._with_races(replayer(asks=asks, gets_to={}, reads=3))
-    assert found.difference and found.reached == 10
-    # Two calls at two places; the one that has not ended at three reads, and at one too many.
-    assert len(asks) == 1 + 2 * 2 + 3 + 1
-
-
-def test_a_call_that_differs_wherever_it_is_made_is_cut():
-    asks = []
-    # Moved to its end it gets further, but differs still.
-    gets_to = {((7, "end"),): 20, ((7, "2"),): 100}
-    assert not conduct._with_races(replayer(asks=asks, gets_to=gets_to, reads=3)).difference
-    assert [races[0][1] for races in asks if races][-4:] == ["1", "2", "3", "4"]
-
-
-def test_calls_are_cut_beside_one_that_is_cut_already():
-    asks = []
-    gets_to = {((7, "2"),): 30, ((7, "2"), (9, "3")): 100}
-    assert not conduct._with_races(replayer(asks=asks, gets_to=gets_to, reads=3)).difference
-    assert ((7, "2"), (9, "4")) in asks and ((7, "2"), (9, "5")) not in asks
-
-
-def test_without_a_difference_nothing_is_moved():
-    asks = []
-    assert not conduct._with_races(replayer(asks=asks, gets_to={(): 100})).difference
-    assert asks == [()]
-
-
 # --- the command ---
 
 
 def agreement(policies=("rr",), **changes):
-    counts = {"calls": 10, "equal": 8, "raced": 1, "overlapping": 3, "not_replayed": 1}
+    counts = {"calls": 10, "equal": 8, "raced": 1, "tried": 20, "overlapping": 3, "not_replayed": 1}
     kinds = {"saakm_pick_task": {"calls": 10, "equal": 8, "overlapping": 3}}
     given = {"cpus": 2, **counts, "kinds": kinds, "difference": "", "seconds": 1.5, **changes}
     return conduct.Agreement(policies, **given)
@@ -184,7 +124,7 @@ def test_the_usual_ones_as_json(compared):
     assert done.exit_code == 0, done.output
     rows = json.loads(done.stdout)
     assert [row["policies"] for row in rows] == [["fifo"], ["rr"], ["prio"], ["vtime"]]
-    assert rows[0]["raced"] == 1
+    assert (rows[0]["raced"], rows[0]["tried"]) == (1, 20)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,13 @@ from saakm.lab.replay.conduct import replay
 from saakm.sim.kbuild import read_module
 from saakm.sim.kinds import Recipe
 
-# If a CPU balances just then, who looks for work kicks CPU 1, and who joins is refused.
+# If a CPU balances just then, who looks for work kicks CPU 1, and who joins is refused. If a key is
+# set, CPU 1 is kicked as well.
 POLICY = """
+#include <linux/jump_label.h>
 #include <linux/saakm.h>
 
+extern struct static_key_false saakm_charging;
 static int rounds;
 
 static void count_rounds(struct core_event *core)
@@ -32,7 +35,7 @@ static bool others_come(void)
 
 static void look(struct core_event *core)
 {
-	if (others_come())
+	if (others_come() || static_branch_unlikely(&saakm_charging))
 		saakm_kick(1);
 }
 
@@ -104,3 +107,34 @@ def test_where_nobody_came_between_the_difference_remains(module, tmp_path, bala
     found = agreement(module, tmp_path, kicks(balances=balances))
     assert "the kernel's called irq_work_queue_on" in found.difference
     assert not found.raced
+
+
+def patches(*, key):
+    """While CPU 1 sleeps in a policy's call and the key is this, CPU 0 looks for work and kicks."""
+    made = Recording()
+    made.joins(0, 0)
+    made.ends(0, 0)
+    made.joins(1, 1)
+    made.key_is(key)
+    for call in (2, 3):
+        made.looks_for_work(call, 0)
+        made.unlocks(call, 0)
+        made.kicks(call, 1)
+        made.locks(call, 0)
+        made.ends(call, 0)
+    made.key_is(1)
+    made.ends(1, 1)
+    made.balances(4, 1)
+    return made
+
+
+def test_code_that_is_being_patched_is_patched_from_some_call_on(module, tmp_path):
+    found = agreement(module, tmp_path, patches(key=-1))
+    assert found.holds, found.difference
+    # Once it is, it is so for the next one as well.
+    assert (found.calls, found.equal, found.raced) == (5, 4, 1)
+
+
+def test_code_that_nobody_patches_remains_as_it_is(module, tmp_path):
+    found = agreement(module, tmp_path, patches(key=0))
+    assert "the kernel's called irq_work_queue_on" in found.difference

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The host's side: stacks for calls that wait in their middle, and the end. See ../replay.h. */
-#include <stdio.h>
-#include <stdlib.h>
+/* The host's side: stacks for calls that wait in their middle. See ../replay.h. */
 
 #include "../../engine/engine.h"
 
 void *replay_stack_new(void (*fn)(void));
 void replay_stack_enter(void *stack);
 void replay_stack_leave(void *stack);
-
-void replay_exit(int status);
 
 static struct sim_stack outer;
 
@@ -29,9 +25,4 @@ void replay_stack_enter(void *stack)
 void replay_stack_leave(void *stack)
 {
 	sim_stack_switch(stack, &outer);
-}
-
-void replay_exit(int status)
-{
-	exit(fflush(NULL) ? 2 : status);
 }
