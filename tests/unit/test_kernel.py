@@ -8,7 +8,7 @@ import pytest
 from saakm.base.errors import SaakmError
 from saakm.base.files import hash_files
 from saakm.base.process import run_logged
-from saakm.builder.kernel import Kernel
+from saakm.builder.kernel import Kernel, environment
 from saakm.builder.modules import module_file
 
 
@@ -28,6 +28,11 @@ def test_the_same_files_give_the_same_hash_wherever_they_are(tree, tmp_path_fact
     for name in ("b.c", "a.c"):
         (other / name).write_text((tree / name).read_text())
     assert digest(tree, "base") == digest(other, "base")
+
+
+def test_a_kernel_does_not_say_when_by_whom_or_for_which_time_it_was_built():
+    said = {"TIMESTAMP", "USER", "HOST", "VERSION"}
+    assert {f"KBUILD_BUILD_{word}" for word in said} <= environment().keys()
 
 
 def test_content_name_and_configuration_all_count(tree):

@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -116,9 +117,12 @@ def pack(directory: Path, appliance: Appliance) -> Path:
         shutil.copy(file, root / place)
     for name in ("proc", "sys", "dev"):
         (root / name).mkdir()
-    # The guest shall not see when or in which order this was written.
+    # The guest shall not see when, in which order or under which umask this was written: looking up
+    # a path takes more instructions where not everybody may.
     inside = sorted(root.rglob("*"))
     for path in inside:
+        is_run = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
+        path.chmod(0o755 if is_run else 0o644)
         os.utime(path, (0, 0))
     names = [str(path.relative_to(root)) for path in inside]
     archive = ["cpio", "-o", "-H", "newc", "--quiet", "--reproducible", "-D", str(root)]
