@@ -7,6 +7,7 @@ import time
 import pytest
 from recording import CPUS, Recording
 
+from saakm.base.errors import SaakmError
 from saakm.lab.replay.build import build
 from saakm.lab.replay.conduct import replay
 from saakm.sim.kbuild import read_module
@@ -52,13 +53,17 @@ SAAKM_POLICY(looks,
 """
 
 
-@pytest.fixture
-def module(tmp_path):
+def module_of(policy, tmp_path):
     place = tmp_path / "looks"
     place.mkdir()
     (place / "Kbuild").write_text("obj-m := looks.o\n")
-    (place / "looks.c").write_text(POLICY)
+    (place / "looks.c").write_text(policy)
     return read_module(place)
+
+
+@pytest.fixture
+def module(tmp_path):
+    return module_of(POLICY, tmp_path)
 
 
 def agreement(module, tmp_path, made):
@@ -138,3 +143,11 @@ def test_code_that_is_being_patched_is_patched_from_some_call_on(module, tmp_pat
 def test_code_that_nobody_patches_remains_as_it_is(module, tmp_path):
     found = agreement(module, tmp_path, patches(key=0))
     assert "the kernel's called irq_work_queue_on" in found.difference
+
+
+def test_a_call_that_never_ends_is_told(tmp_path):
+    policy = POLICY.replace("saakm_kick(1);", "for (;;)\n\t\t\tREAD_ONCE(rounds);")
+    assert policy != POLICY
+    with pytest.raises(SaakmError) as error:
+        agreement(module_of(policy, tmp_path), tmp_path, patches(key=1))
+    assert "an event that does not end" in error.value.why

@@ -45,8 +45,8 @@ class Walker:
     def back(self):
         self._standing.pop()
 
-    def failed(self, why):
-        return SaakmError("it could not be replayed", why, "see there")
+    def died(self):
+        return SaakmError("it could not be replayed", "it died", "see there")
 
     def _replayed(self, reached, known):
         differs = reached is not None and reached < END

@@ -28,7 +28,7 @@ class Walker(Protocol):
 
     def back(self) -> None: ...
 
-    def failed(self, why: str) -> Exception: ...
+    def died(self) -> Exception: ...
 
 
 class Search:
@@ -65,7 +65,7 @@ class Search:
         """With all races that are known."""
         found = self._replayer.go(call, self.races[self._standing[-1][1] :])
         if not found:
-            raise self._replayer.failed("the replayer has died")
+            raise self._replayer.died()
         return found
 
     def _best_move(self, differing: Replayed) -> Race | None:

@@ -89,6 +89,7 @@ class Replayer:
         self._process = process
         self._errors = errors
         self._name = name
+        self._last_words = ""
 
     def go(self, call: int, races: Iterable[Race] = ()) -> Replayed | None:
         """A new process goes on to this call with these races besides, and stays there.
@@ -97,11 +98,11 @@ class Replayer:
         """
         self._tell([*(f"raced {frame} {where}" for frame, where in races), f"go {call}"])
         said = self._answer()
-        text = self._take_errors()
+        self._last_words = self._take_errors()
         if "died" in said:
             return None
         differs = said["differs"] or said["warnings"]
-        return Replayed(said, _difference(text) if differs else "")
+        return Replayed(said, _difference(self._last_words) if differs else "")
 
     def back(self) -> None:
         """Ends the process that has come last; the one before it stands where it did."""
@@ -120,7 +121,7 @@ class Replayer:
         pipe = self._process.stdout
         assert pipe
         if not select.select([pipe], [], [], _SECONDS)[0]:
-            raise self.failed(f"it takes more than {_SECONDS} s")
+            raise self._error(f"it takes more than {_SECONDS} s")
         line = pipe.readline()
         if not line:
             raise self._failed()
@@ -137,10 +138,13 @@ class Replayer:
     def _failed(self) -> SaakmError:
         status = self._process.wait()
         said = self._take_errors()[-1000:]
-        return self.failed(said or f"the replayer ended with status {status}")
+        return self._error(said or f"the replayer ended with status {status}")
 
-    def failed(self, why: str) -> SaakmError:
-        """For whoever finds that it cannot go on."""
+    def died(self) -> SaakmError:
+        """The last process has, and nobody wanted it to."""
+        return self._error(self._last_words[-1000:] or "the replayer has died")
+
+    def _error(self, why: str) -> SaakmError:
         return SaakmError(
             f"{self._name} could not be replayed",
             why,
