@@ -241,6 +241,7 @@ static void sched_cpu_deactivate(unsigned int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
 
+	nohz_balance_exit_idle(rq);
 	saakm_rq_deactivate(rq);
 	cpumask_clear_cpu(cpu, &__cpu_active_mask);
 	balance_push_set(cpu, true);

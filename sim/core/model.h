@@ -301,6 +301,7 @@ void model_init_tick(struct rq *rq);
 void tick_nohz_idle_enter_cpu(struct rq *rq);
 void tick_nohz_idle_exit_cpu(struct rq *rq);
 void nohz_csd_func(struct rq *rq);
+void nohz_balance_exit_idle(struct rq *rq);
 
 /* ipi.c */
 void model_init_ipi(struct rq *rq);

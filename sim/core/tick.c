@@ -3,9 +3,11 @@
  * The tick, HZ times a second on CPUs that do not idle (CONFIG_NO_HZ_IDLE), at the same times on
  * all of them; jiffies; and the kick by which a busy CPU makes an idle one balance for the others.
  *
- * An idle CPU's tick is stopped by a mark: the event that is set already does nothing then, and
- * is the right one again should the CPU be busy before it. Not modelled: nohz_full CPUs, which
- * alone ask sched_can_stop_tick(); governors that keep the tick of a CPU that idles.
+ * A CPU that begins to idle keeps its tick until one has come: idle_call_stop_or_retain_tick() of
+ * kernel/sched/idle.c, as where no governor knows better (guests, machines without idle states to
+ * choose from). Then it is stopped by a mark: the event that is set already does nothing, and is the
+ * right one again should the CPU be busy before it. Not modelled: nohz_full CPUs, which alone
+ * ask sched_can_stop_tick(); governors that stop the tick at once; RCU or timers that keep it.
  */
 #include <linux/jiffies.h>
 #include "model.h"
@@ -36,7 +38,7 @@ struct tick_sched *tick_get_tick_sched(int cpu)
 /* Balancing for CPUs that idle without a tick: kernel/sched/fair.c */
 
 static unsigned long nohz_next_balance;		/* jiffies; nohz.next_balance */
-static unsigned int nohz_nr_stopped;		/* nohz.nr_cpus */
+static unsigned int nohz_nr_cpus;
 
 bool tick_nohz_tick_stopped_cpu(int cpu)
 {
@@ -46,6 +48,24 @@ bool tick_nohz_tick_stopped_cpu(int cpu)
 bool tick_nohz_tick_stopped(void)
 {
 	return tick_nohz_tick_stopped_cpu(raw_smp_processor_id());
+}
+
+/* kernel/sched/fair.c, nohz_balance_enter_idle(): when the tick has been stopped. */
+static void nohz_balance_enter_idle(struct rq *rq)
+{
+	if (rq->nohz_tick_stopped || !cpu_active(rq->cpu))
+		return;
+	rq->nohz_tick_stopped = true;
+	nohz_nr_cpus++;
+}
+
+/* kernel/sched/fair.c: at the first tick at which the CPU is busy, and before it goes offline. */
+void nohz_balance_exit_idle(struct rq *rq)
+{
+	if (!rq->nohz_tick_stopped)
+		return;
+	rq->nohz_tick_stopped = false;
+	nohz_nr_cpus--;
 }
 
 /* kernel/sched/core.c, nohz_csd_func(): on the idle CPU. */
@@ -68,17 +88,26 @@ static unsigned long balance_interval(struct rq *rq)
 	return max(1UL, msecs_to_jiffies(sd ? sd->span_weight : 1));
 }
 
-/*
- * kernel/sched/fair.c, kick_ilb(), find_new_ilb(): the first CPU that idles. Those that are not
- * active are not in nohz.idle_cpus_mask: sched_cpu_deactivate(), nohz_balance_enter_idle().
- */
+/* kernel/sched/fair.c, find_new_ilb(): the first CPU of nohz.idle_cpus_mask that idles. */
+static int find_new_ilb(void)
+{
+	int cpu;
+
+	for_each_cpu(cpu, &model_idle_mask) {
+		if (cpu_rq(cpu)->nohz_tick_stopped)
+			return cpu;
+	}
+	return -1;
+}
+
 static void kick_ilb(struct rq *rq)
 {
-	int cpu = cpumask_first_and(&model_idle_mask, cpu_active_mask);
+	int cpu;
 
-	if (cpu >= nr_cpu_ids)
-		return;
 	nohz_next_balance = jiffies + balance_interval(rq);
+	cpu = find_new_ilb();
+	if (cpu < 0)
+		return;
 	if (cpu_rq(cpu)->nohz_kicked)
 		return;
 	cpu_rq(cpu)->nohz_kicked = true;
@@ -88,7 +117,10 @@ static void kick_ilb(struct rq *rq)
 /* kernel/sched/fair.c, nohz_balancer_kick(), at ticks: while two threads compete for a CPU. */
 static void nohz_balancer_kick(struct rq *rq)
 {
-	if (rq->nr_running < 2 || !nohz_nr_stopped || time_before(jiffies, nohz_next_balance))
+	if (rq->idle_balance)
+		return;
+	nohz_balance_exit_idle(rq);
+	if (rq->nr_running < 2 || !nohz_nr_cpus || time_before(jiffies, nohz_next_balance))
 		return;
 	kick_ilb(rq);
 }
@@ -110,6 +142,13 @@ static void sched_tick(struct rq *rq)
 	nohz_balancer_kick(rq);
 }
 
+/* kernel/time/tick-sched.c, tick_nohz_idle_stop_tick() */
+static void stop_tick(struct rq *rq)
+{
+	rq->tick_stopped = true;
+	nohz_balance_enter_idle(rq);
+}
+
 /* Event. kernel/time/tick-sched.c, tick_nohz_handler() */
 static void tick(struct sim_event *event)
 {
@@ -123,15 +162,15 @@ static void tick(struct sim_event *event)
 	model_charge_on(rq, MODEL_COST_TICK);
 	sim_event_set(event, event->at + TICK_NSEC);
 	model_irq_exit();
+	if (rq->curr == rq->idle)
+		stop_tick(rq);
 }
 
-/* kernel/time/tick-sched.c, tick_nohz_idle_stop_tick() */
+/* Who dies has no tick. */
 void tick_nohz_idle_enter_cpu(struct rq *rq)
 {
-	if (rq->tick_stopped)
-		return;
-	rq->tick_stopped = true;
-	nohz_nr_stopped++;
+	if (!cpu_online(rq->cpu))
+		rq->tick_stopped = true;
 }
 
 /*
@@ -143,7 +182,6 @@ void tick_nohz_idle_exit_cpu(struct rq *rq)
 	if (unlikely(sim_now >= model_next_jiffy_ns))
 		tick_do_update_jiffies64(sim_now);
 	rq->tick_stopped = false;
-	nohz_nr_stopped--;
 	if (!sim_event_is_set(&rq->tick))
 		sim_event_set(&rq->tick, model_next_jiffy_ns);
 }
@@ -151,5 +189,5 @@ void tick_nohz_idle_exit_cpu(struct rq *rq)
 void model_init_tick(struct rq *rq)
 {
 	sim_event_init(&rq->tick, tick, rq->cpu);
-	tick_nohz_idle_enter_cpu(rq);
+	stop_tick(rq);
 }

@@ -228,6 +228,7 @@ struct rq {
 	bool			nohz_kicked;	/* nohz_csd is on its way */
 	bool			idle_balance;	/* nohz: this CPU idles, and may balance */
 	bool			tick_stopped;
+	bool			nohz_tick_stopped;	/* is in nohz.idle_cpus_mask */
 	bool			online;
 	bool			stop_queued;
 	u64			nr_switches;
