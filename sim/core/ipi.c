@@ -2,9 +2,6 @@
 /* Interrupts from one CPU to another: to elect, and to call a function there. */
 #include "model.h"
 
-/* How long one is on its way, as between the cores of a package. */
-#define IPI_NS		1000
-
 /* A function that another CPU shall call. */
 struct model_call {
 	struct model_call	*next;
@@ -25,7 +22,7 @@ void smp_send_reschedule(int cpu)
 		return;
 	}
 	if (!sim_event_is_set(&rq->ipi))
-		sim_event_set(&rq->ipi, sim_now + IPI_NS);
+		sim_event_set(&rq->ipi, sim_now + sim_options.ipi_ns);
 }
 
 /* kernel/smp.c, __flush_smp_call_function_queue() */

@@ -341,6 +341,7 @@ struct sim_options {
 	unsigned int	cpus, smt, llc, node;
 	sim_u64		seed;
 	sim_u64		end_ns;			/* for= */
+	sim_u64		ipi_ns;
 	unsigned int	interleave;
 	sim_u64		window_ns;
 	unsigned int	fail;			/* 1 in so many allocations; 0: none */

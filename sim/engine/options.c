@@ -13,6 +13,7 @@ struct sim_options sim_options = {
 	.smt		= 1,
 	.seed		= 1,
 	.end_ns		= 1000000000,
+	.ipi_ns		= 1000,
 	.window_ns	= 200000,
 	.transitions	= 1,
 	.progress_fd	= -1,
@@ -39,6 +40,7 @@ static const struct option {
 	{ "seed",	 LONG_NUMBER, &sim_options.seed,	0, ~0ULL },
 	{ "for",	 LONG_NUMBER, &sim_options.end_ns,	1, 1ULL << 62 },
 	{ "costs",	 PATH,	      &sim_options.costs,	0, 0 },
+	{ "ipi",	 LONG_NUMBER, &sim_options.ipi_ns,	0, 1000000 },
 	{ "interleave",	 COUNT,	      &sim_options.interleave,	0, 1U << 31 },
 	{ "window",	 LONG_NUMBER, &sim_options.window_ns,	0, 1000000000 },
 	{ "fail",	 COUNT,	      &sim_options.fail,	0, 1U << 31 },
@@ -179,6 +181,7 @@ static void usage(void)
 	     "  seed=N           all that is random comes from it (1)\n"
 	     "  for=NS           at most so much simulated time (1000000000)\n"
 	     "  costs=FILE       what operations cost: lines NAME INSTRUCTIONS; free: nothing\n"
+	     "  ipi=NS           how long an interrupt to another CPU is on its way (1000)\n"
 	     "  interleave=N     1 in N operations on locks lets others run first\n"
 	     "  window=NS        for as long as this (200000)\n"
 	     "  fail=N           1 in N allocations of memory fails\n"

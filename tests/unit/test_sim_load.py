@@ -481,6 +481,38 @@ def test_many_operations_at_an_instant_are_none_too_many(simulate):
     assert done.result["end_ns"] < 10 * IPI_NS
 
 
+def test_an_idle_cpu_keeps_its_tick_until_one_has_come(simulate):
+    """kernel/sched/idle.c: it stops the tick when it idles on after one."""
+    rounds = 40
+
+    def ticks(sleep_ns):
+        done = simulate(
+            one_thread(f"loop {rounds}", "run 100000", f"sleep {sleep_ns}", "end"), "cpus=1"
+        )
+        assert done.status == 0, done.log
+        return done.result["ticks"]
+
+    # Each time one, besides the few that come while the thread runs.
+    assert rounds <= ticks(20 * MS + 1) <= rounds + 4
+    # Never long enough for a second one: as if it never idled.
+    assert abs(ticks(3 * MS) - rounds * 3.1 / 4) <= 2
+
+
+def test_how_long_an_interrupt_to_another_cpu_takes_is_an_option(simulate):
+    rounds = 1000
+    program = "\n".join(
+        ["saakm-program 1", "semaphore a 1 0", "semaphore b 1 0"]
+        + ["group ping 1 0 main 0 0 none", "group pong 1 0 main 0 1 none"]
+        + ["program ping", f"loop {rounds}", "send a 1 now", "receive b 1", "end", "end"]
+        + ["program pong", f"loop {rounds}", "receive a 1", "send b 1 now", "end", "end", ""]
+    )
+    one, four = (simulate(program, "cpus=2", f"ipi={us * 1000}").result["end_ns"] for us in (1, 4))
+    assert four - one == pytest.approx(2 * rounds * 3_000, rel=0.01)
+    assert simulate(program, "cpus=2").result["end_ns"] == one
+    refused = simulate(program, "ipi=soon")
+    assert (refused.status, refused.result) == (2, {}) and "ipi=soon" in refused.log
+
+
 def test_a_policy_that_is_not_there_is_a_fault_of_the_file(simulate, tmp_path):
     done = simulate(one_thread("run 1", policy="saakm:other"))
     assert done.status == 2

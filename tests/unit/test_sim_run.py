@@ -69,17 +69,18 @@ def test_the_command_line(wanted, tmp_path):
     assert wanted.arguments()[:-1] == [*machine, "seed=7", "for=1000000000", "costs=free"]
     more = Scenario(
         parse_machine("1s1c"), "saakm-program 1\n", 1, 5, costs="tick 5\n", interleave=9, check=True,
-        params=("rr.slice_us=5",), settings=("on_violation=warn",),
+        ipi_ns=0, params=("rr.slice_us=5",), settings=("on_violation=warn",),
     )  # fmt: skip
     words = more.arguments(progress_fd=3, trace=tmp_path / "t")
-    assert words[6:11] == [
+    assert words[6:12] == [
         words[6],
+        "ipi=0",
         "interleave=9",
         "check=1",
         "rr.slice_us=5",
         "set=on_violation:warn",
     ]
-    assert words[11:13] == [f"trace={tmp_path}/t", "progress=3"]
+    assert words[12:14] == [f"trace={tmp_path}/t", "progress=3"]
     assert Path(words[6].partition("=")[2]).read_text() == "tick 5\n"
     assert Path(words[-1]).read_text() == "saakm-program 1\n"
     assert wanted.arguments()[-1] == words[-1]

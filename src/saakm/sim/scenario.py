@@ -43,6 +43,7 @@ class Scenario:
     seed: int
     end_ns: int
     costs: str | None = None
+    ipi_ns: int | None = None  # None: as the program has it
     interleave: int = 0
     check: bool = False
     params: tuple[str, ...] = ()  # POLICY.NAME=VALUE
@@ -54,6 +55,8 @@ class Scenario:
         """What it reads and nobody has as a file is kept in one, so that the command can be repeated."""
         words = [*machine.options(self.topology), f"seed={self.seed}", f"for={self.end_ns}"]
         words.append(f"costs={'free' if self.costs is None else self._costs(self.costs)}")
+        if self.ipi_ns is not None:
+            words.append(f"ipi={self.ipi_ns}")
         if self.interleave:
             words.append(f"interleave={self.interleave}")
         if self.check:
