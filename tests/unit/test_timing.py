@@ -13,9 +13,11 @@ from saakm.commands import timing
 from saakm.lab.timing.case import Case, find, read_all
 from saakm.lab.timing.compare import Row
 from saakm.lab.timing.figures import Figures, read
+from saakm.lab.timing.measure import measured
 from saakm.lab.timing.simulated import RTAPP, as_started, simulate
 from saakm.trace.events import parse_events
 from saakm.workload.program_text import parse_text, to_text
+from saakm.workload.rtapp import translate
 
 MS = 1_000_000
 BORN = """\
@@ -83,7 +85,14 @@ def test_a_run_that_never_began_is_a_fault():
 
 def _row(**changes: float) -> Row:
     guest = Figures(1000, 1000, 2000.0, 8000.0, 0)
-    return Row("mix", "rr", guest, Figures(**{**vars(guest), **changes}), guest)
+    return Row("mix", "rr", guest, (Figures(**{**vars(guest), **changes}),), guest)
+
+
+def test_of_runs_that_begin_at_other_moments_the_median_counts():
+    runs = tuple(Figures(n, 10 * n, 5.0 - n, 2.0, 0) for n in (3, 1, 2))
+    row = Row("mix", "rr", runs[0], runs, replace(runs[0], switches=9))
+    assert row.simulated == Figures(2, 20, 3.0, 2.0, 0)
+    assert row.range_of("switches") == (1, 9)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +116,7 @@ def test_every_file_is_one_that_both_take():
         assert case.duration_ns >= 1_000 * MS, case.name
         assert case.for_rtapp
         assert all(group.start_ns >= 100 * MS for group in case.program.groups), case.name
-        assert parse_text(to_text(as_started(case.program, 0)), case.name)
+        assert parse_text(to_text(as_started(case.program, 0, 0)), case.name)
 
 
 def test_a_file_is_found_by_its_name():
@@ -118,11 +127,25 @@ def test_a_file_is_found_by_its_name():
 
 def test_all_threads_are_forked_by_one_of_the_policy():
     case = find("crowd")
-    program = as_started(case.program, 5)
+    program = as_started(case.program, 5, 0)
     first, *others = program.groups
     assert (first.name, first.instances, first.start_ns) == (RTAPP, 1, 5)
     assert [op.operands[0] for op in first.ops if op.name == "fork"] == [one.name for one in others]
     assert all(group.inherit and not group.instances for group in others)
+
+
+def test_runs_are_whole_loops_less_ticks_and_steps_come_before_locks():
+    text = """{"tasks": {"a": {"delay": 100000, "loop": 1, "run": 4011, "suspend": "a", "lock": "m",
+        "run1": 800, "signal": "c", "unlock": "m", "run2": 8, "sleep": 5}}}"""
+    program = as_started(translate(text, "file", 1), 0, tick_ns=4_000)
+    ops = [(op.name, *op.operands) for op in program.groups[1].ops]
+    shown = [f"{name} {rest[0].numbers[0]}" if name == "run" else name for name, *rest in ops]
+    begin = shown.index("sleep") + 1
+    assert shown[begin : begin + 13] == [
+        # 4,008 us less 1.002 ticks of 4 us; then the steps of `suspend`
+        "run 4003992", "run 3300", "lock", "wait", "unlock",
+        "run 1800", "lock", "run 799200", "signal", "unlock", "run 7992", "run 3300", "sleep",
+    ]  # fmt: skip
 
 
 def test_a_run_without_an_end_is_refused(tmp_path):
@@ -166,3 +189,28 @@ def test_the_command_compares_what_was_kept(monkeypatch):
     (row,) = json.loads(done.stdout)
     assert row["misses"] == ["switches"]
     assert row["simulated"]["switches"] < row["guest"]["switches"]
+
+
+def test_own_steps_are_measured(tmp_path):
+    with pytest.raises(SaakmError, match="no run under fifo"):
+        measured(tmp_path)
+    births = [BORN.splitlines(keepends=True)[0].format(at=us * 1000) for us in (10, 66)]
+    lines = [birth.replace("pid=8", f"pid={pid}") for birth, pid in zip(births, (8, 9))]
+    # Each runs for 488 us and 4 more, or 648; the time before, and without the CPU, does not count.
+    for number in range(10):
+        at = 1 + number * 10
+        lines += [
+            _switch(at, 0, "R", 8),
+            _switch(at + 0.2, 8, "R", 20),
+            _switch(at + 1, 20, "S", 8),
+        ]
+        lines += [_switch(at + 1.292, 8, "S", 9), _switch(at + 1.292 + 0.652, 9, "S", 0)]
+    lines += [_wakeup(200, 9).replace("target_cpu=000", "target_cpu=001")]
+    lines += [_switch(150, 9, "S", 0).replace("[000]", "[001]")]
+    lines += [_switch(200.004, 0, "R", 9).replace("[000]", "[001]")]
+    lines[-3:] = lines[-2], lines[-3], lines[-1]
+    (tmp_path / "short.1s1c.fifo.trace").write_text("".join(lines))
+    found = measured(tmp_path)
+    assert (found["fork"], found["wakeup"]) == ([56_000], [4_000])
+    assert found["first steps"] == [492_000, 652_000]
+    assert found["own steps"] == [4_000] * 8

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compares the figures of both sides."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from statistics import median
 
 from .figures import Figures
 
@@ -13,16 +15,19 @@ _FEW = 100
 class Row:
     """One file under one policy.
 
-    `told`: the simulator knows when threads of the kernel's own ran in the guest. `shaken`: where that
-    differs, simulated to begin some us earlier or later, which says how far figures hang on that.
+    `shaken`: simulated to begin at the guest's moment, and some us earlier and later, which says how far
+    figures hang on that. `told`: the simulator knows when threads of the kernel's own ran in the guest.
     """
 
     name: str
     policy: str
     guest: Figures
-    simulated: Figures
+    shaken: tuple[Figures, ...]
     told: Figures
-    shaken: tuple[Figures, ...] = ()
+
+    @property
+    def simulated(self) -> Figures:
+        return _medians(self.shaken)
 
     @property
     def misses(self) -> tuple[str, ...]:
@@ -33,8 +38,14 @@ class Row:
         return "differs" if self.misses else "agrees"
 
     def range_of(self, name: str) -> tuple[float, float]:
-        found = [getattr(one, name) for one in (self.simulated, self.told, *self.shaken)]
+        found = [getattr(one, name) for one in (self.told, *self.shaken)]
         return min(found), max(found)
+
+
+def _medians(of: Sequence[Figures]) -> Figures:
+    """Of an odd number of them."""
+    names = [field.name for field in fields(Figures)]
+    return Figures(**{name: median(getattr(one, name) for one in of) for name in names})
 
 
 def apart(guest: Figures, simulated: Figures, name: str) -> float:

@@ -2,8 +2,9 @@
 """One file of rt-app in the simulator."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from ...base.errors import SaakmError
@@ -24,13 +25,17 @@ from .figures import Foreign, Run, read
 TICK_NS = 4_000_000
 RTAPP = "rt-app"
 _TRIES = 3
-# What rt-app and its system call execute besides, from one event to where the next one sleeps.
-_SLEEPING = ("sleep", "timer")
-_STEP_NS = 1_500
+# What rt-app and its system calls execute besides its loops, before it sleeps, and to wake others.
+_STEPS_NS = dict.fromkeys(("sleep", "timer", "wait", "meet"), 3_300)
+_STEPS_NS |= dict.fromkeys(("signal", "broadcast"), 1_800)
+# Of these loops `run` does whole ones: "calibration" is 8000.
+LOOP_NS = 8_000
+# Until a CPU that idles has a thread that another one has woken (in the simulator's own: 1 us).
+_IPI_NS = 4_000
 _START = "rt-app.start"
 # Instructions of pthread_create(), and of a thread before it comes to the barrier.
-FORK = 55_000
-_FIRST_STEPS_NS = 52_000
+FORK = 56_000
+_FIRST_STEPS_NS = 60_000
 
 
 def simulate(
@@ -40,20 +45,28 @@ def simulate(
 
     `foreign`: when threads of the kernel's own come between, of which the simulator knows nothing.
     """
-    found = _run(case, as_started(case.program, 0), policy)
+    costs, start_ns = _costs(policy), 0
+    found = _first(case, policy)
     if phase_ns is None:
         return found
-    start_ns = 0
     # Where ticks come decides a little how long the start takes.
     for _ in range(_TRIES):
         takes_ns = found.begin_ns - start_ns
         start_ns = (phase_ns - takes_ns) % TICK_NS
-        program = as_started(case.program, start_ns)
-        found = _run(case, _disturbed(program, foreign, start_ns, takes_ns), policy)
+        program = as_started(case.program, start_ns, costs["tick"])
+        found = _run(case, _disturbed(program, foreign, start_ns, takes_ns), policy, costs)
+        if found.begin_ns - start_ns == takes_ns:
+            break
     return found
 
 
-def _run(case: Case, program: Program, policy: str) -> Run:
+@cache
+def _first(case: Case, policy: str) -> Run:
+    costs = _costs(policy)
+    return _run(case, as_started(case.program, 0, costs["tick"]), policy, costs)
+
+
+def _run(case: Case, program: Program, policy: str, costs: dict[str, int]) -> Run:
     source = find_policy(policy)
     if not source:
         raise SaakmError(f"there is no policy '{policy}'", "the simulator has none", "name another")
@@ -63,7 +76,8 @@ def _run(case: Case, program: Program, policy: str) -> Run:
         program=to_text(program),
         seed=1,
         end_ns=case.duration_ns + 2 * TICK_NS,
-        costs=_costs(policy),
+        ipi_ns=_IPI_NS,
+        costs="".join(f"{name} {value}\n" for name, value in costs.items()),
     )
     with tempfile.TemporaryDirectory(prefix="saakm-timing-") as scratch:
         file = Path(scratch) / "events"
@@ -72,16 +86,16 @@ def _run(case: Case, program: Program, policy: str) -> Run:
             return read(list(parse_events(lines)), RTAPP, case.duration_ns)
 
 
-def as_started(program: Program, start_ns: int) -> Program:
+def as_started(program: Program, start_ns: int, tick_ns: int) -> Program:
     """As rt-app does it: a thread under the policy forks all others, which inherit that, and meet at a barrier."""
     forks = tuple(Op("fork", (group.name, group.instances)) for group in program.groups)
     rtapp = Group(RTAPP, (*forks, Op("join", ("all",))), start_ns=start_ns)
-    groups = [_forked(group) for group in program.groups]
+    groups = [_forked(group, tick_ns) for group in program.groups]
     barrier = Object("barrier", _START, 1, program.threads)
     return replace(program, groups=(rtapp, *groups), objects=(*program.objects, barrier))
 
 
-def _forked(group: Group) -> Group:
+def _forked(group: Group, tick_ns: int) -> Group:
     before = [Op("run", (Time("fixed", (_FIRST_STEPS_NS,)),))]
     if group.policy != Policy("main"):
         before.append(Op("set_policy", (group.policy,)))
@@ -90,15 +104,35 @@ def _forked(group: Group) -> Group:
     before += [Op("barrier", (Ref(_START),)), *_delay(group)]
     if group.cpus.ranges:
         before.append(Op("set_cpus", (group.cpus,)))
-    ops = (*before, *_with_own_steps(group.ops))
+    ops = (*before, *_with_own_steps(group.ops, tick_ns))
     return replace(group, instances=0, start_ns=0, inherit=True, ops=ops)
 
 
-def _with_own_steps(ops: Iterable[Op]) -> Iterator[Op]:
+def _with_own_steps(ops: Iterable[Op], tick_ns: int) -> list[Op]:
+    """Steps come before a mutex is locked: while rt-app holds it there are next to none."""
+    found: list[Op] = []
+    locked: int | None = None
     for op in ops:
-        if op.name in _SLEEPING:
-            yield Op("run", (Time("fixed", (_STEP_NS,)),), op.line)
-        yield op
+        if op.name in _STEPS_NS:
+            steps = _run_for(_STEPS_NS[op.name], op.line)
+            found.insert(len(found) if locked is None else locked, steps)
+        if op.name in ("lock", "unlock"):
+            locked = len(found) if op.name == "lock" else None
+        match op:
+            case Op("run", (Time("fixed", (ns,)),)):
+                found.append(_run_for(_without_ticks(ns // LOOP_NS * LOOP_NS, tick_ns), op.line))
+            case _:
+                found.append(op)
+    return found
+
+
+def _run_for(ns: int, line: int) -> Op:
+    return Op("run", (Time("fixed", (ns,)),), line)
+
+
+def _without_ticks(ns: int, tick_ns: int) -> int:
+    """In the guest ticks are part of a run (guest/timing.c), here they come on top."""
+    return ns - ns * tick_ns // TICK_NS
 
 
 def _delay(group: Group) -> list[Op]:
@@ -133,9 +167,9 @@ def _disturbed(
     return replace(program, groups=tuple(groups), objects=(*program.objects, *timers))
 
 
-def _costs(policy: str) -> str:
+def _costs(policy: str) -> dict[str, int]:
     """As measured, but a fork makes a thread, and no process; and QEMU has no caches."""
-    rows = dict(line.split() for line in text_for(MEASURED, policy).splitlines())
-    rows |= {name: "0" for name in rows if name.startswith("migration_")}
-    rows["fork"] = str(FORK)
-    return "".join(f"{name} {value}\n" for name, value in rows.items())
+    lines = (line.split() for line in text_for(MEASURED, policy).splitlines())
+    rows = {name: int(value) for name, value in lines}
+    rows |= {name: 0 for name in rows if name.startswith("migration_")}
+    return rows | {"fork": FORK}
