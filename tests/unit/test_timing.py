@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from saakm.base.errors import SaakmError
 from saakm.cli import app
 from saakm.commands import timing
+from saakm.lab.timing import conduct
 from saakm.lab.timing.case import Case, find, read_all
 from saakm.lab.timing.compare import Row
 from saakm.lab.timing.figures import Figures, read
@@ -189,6 +190,29 @@ def test_the_command_compares_what_was_kept(monkeypatch):
     (row,) = json.loads(done.stdout)
     assert row["misses"] == ["switches"]
     assert row["simulated"]["switches"] < row["guest"]["switches"]
+
+
+def test_what_is_kept_is_whole_and_of_the_same_file(tmp_path):
+    case = find("mix")
+    trace = "# tracer: nop\n" + BORN.format(at=1)
+    place = tmp_path / "mix.1s1c.fifo.trace"
+    end = conduct._end_of(case, "fifo")
+    for text in ("", trace, f"{trace}{end}"[:-1], trace + conduct._end_of(case, "rr"), "\0\1"):
+        place.write_text(text)
+        with pytest.raises(SaakmError, match="is no run of mix.1s1c under fifo"):
+            conduct.kept(tmp_path, case, "fifo")
+        done = CliRunner().invoke(
+            app, ["timing", "mix", "--policies", "fifo", "--kept", str(tmp_path)]
+        )
+        assert done.exception.status == 2
+    place.unlink()
+    place.mkdir()
+    with pytest.raises(SaakmError, match="there is no such file"):
+        conduct.kept(tmp_path, case, "fifo")
+    place.rmdir()
+    place.write_text(trace + end)
+    with pytest.raises(ValueError, match="never begun"):  # it was read
+        conduct.kept(tmp_path, case, "fifo")
 
 
 def test_own_steps_are_measured(tmp_path):

@@ -19,10 +19,12 @@ from ..lab.timing.compare import LIMITS, Row, apart
 from ..lab.timing.conduct import compared, in_one_guest, kept
 from ..lab.timing.in_guest import PACKAGES
 from ..model.schema import plain
+from ..sim.verdict import statuses
 from ..view.terminal import figure, label, table
 from .comma_lists import words
 
 
+@statuses()
 def timing(
     names: Annotated[
         list[str] | None,

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """A file's way through both sides, and what came of it."""
 
+import hashlib
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
 from ...base.errors import SaakmError
+from ...base.files import write_text
 from ...base.progress import meter
 from ...builder.ready import build_all
 from ...vm.guest import Guest
@@ -33,18 +35,25 @@ def in_one_guest(cases: list[Case], policies: list[str], keep: Path | None) -> I
 
 def ran(guest: Guest, case: Case, policy: str, keep: Path | None = None) -> Run:
     """With threads numbered as the simulator numbers them."""
-    first_pid = simulate(case, policy).first_pid
-    return play(guest, case, policy, first_pid, _place(keep, case, policy) if keep else None)
+    run, trace = play(guest, case, policy, simulate(case, policy).first_pid)
+    if keep:
+        write_text(_place(keep, case, policy), trace + _end_of(case, policy))
+    return run
 
 
 def kept(directory: Path, case: Case, policy: str) -> Run:
     """What ran() has kept."""
     place = _place(directory, case, policy)
-    if not place.exists():
+    text = place.read_text(errors="replace") if place.is_file() else ""
+    if not text.endswith(end := _end_of(case, policy)):
         raise SaakmError(
-            f"there is no {place}", "no run of it was kept", f"run it with --keep {directory}"
+            f"{place} is no run of {case.name} under {policy}",
+            f"it does not end with '{end.strip()}'"
+            if text
+            else "there is no such file, or it is empty",
+            f"run it anew with --keep {directory}: another file of rt-app, or one cut off, is no result",
         )
-    return understood(place.read_text(errors="replace"), case)
+    return understood(text.removesuffix(end), case)
 
 
 def compared(guest: Run, case: Case, policy: str) -> Row:
@@ -53,6 +62,12 @@ def compared(guest: Run, case: Case, policy: str) -> Row:
     shaken = tuple(simulate(case, policy, phase_ns + by_ns).figures for by_ns in _SHAKES_NS)
     told = simulate(case, policy, phase_ns, guest.foreign)
     return Row(case.name, policy, guest.figures, shaken, told.figures)
+
+
+def _end_of(case: Case, policy: str) -> str:
+    """The last line of what is kept: it is whole, and of the file as it is."""
+    digest = hashlib.sha256(case.for_rtapp.encode()).hexdigest()[:16]
+    return f"# end of {case.name} {digest} under {policy}\n"
 
 
 def _place(directory: Path, case: Case, policy: str) -> Path:

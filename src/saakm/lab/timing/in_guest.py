@@ -6,7 +6,6 @@ run by turns; guest/timing.c says what that means for rt-app's loops.
 """
 
 import re
-from pathlib import Path
 
 from ...base.errors import SaakmError
 from ...base.paths import GUEST_FILES
@@ -54,8 +53,8 @@ def guest_machine(topology: Topology) -> Machine:
     return Machine(topology, deterministic=True, append=("no_timer_check", *ARGUMENTS))
 
 
-def play(guest: Guest, case: Case, policy: str, first_pid: int, keep: Path | None = None) -> Run:
-    """Loads the policy, and unloads it. `keep`: where the trace goes."""
+def play(guest: Guest, case: Case, policy: str, first_pid: int) -> tuple[Run, str]:
+    """Loads the policy, and unloads it. With the trace of the run."""
     library = compile_library(GUEST_FILES / "timing.c")
     (guest.exchange / "timing.so").write_bytes(library.read_bytes())
     (guest.exchange / "rt-app.json").write_text(case.for_rtapp)
@@ -76,9 +75,7 @@ def play(guest: Guest, case: Case, policy: str, first_pid: int, keep: Path | Non
             )
     finally:
         guest.unload(policy)
-    if keep:
-        keep.write_text(trace)
-    return run
+    return run, trace
 
 
 def _record(guest: Guest, case: Case, policy: str, first: int) -> str:
