@@ -102,6 +102,10 @@ void sim_costs_read(const char *path, const char * const *names, sim_u64 *ns, un
 	costs.lines = sim_alloc(count * sizeof(*costs.lines));
 	memset(ns, 0, count * sizeof(*ns));
 	read_text(&costs, text, text + size);
+	for (i = 0; i < count && !costs.lines[i]; i++)
+		;
+	if (i == count)
+		sim_bad_input(path, 0, "it names no cost; if nothing shall have one: free");
 	for (i = 0; i < count; i++)
 		ns[i] = ns[i] * 1000 / costs.rate;
 	sim_free(costs.lines);

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -208,6 +209,14 @@ def test_what_has_changed_stands_below_each_row(policy, capsys):
     view.ran(first)
     view.ran(Run(2, "ran", result=first.result, title=first.title))
     assert "version 1 ran exactly like this, event by event" in capsys.readouterr().out
+
+    # One that ended early is nothing to compare the next with, and says so at the end.
+    cut = fit(plain(simulation) | {"interrupted": True}, Simulation)
+    view.ran(Run(3, "misbehaved", result=replace(first.result, misbehaved=True)))
+    view.ran(Run(4, "ran", result=replace(first.result, simulation=cut)))
+    assert "version 2 ran exactly like this" in capsys.readouterr().out.rpartition("version 4")[2]
+    ended = "\n".join(view._summary())
+    assert "simulated, but it misbehaved" in ended and "simulated, then interrupted" in ended
 
     document = plain(simulation)
     for group in document["groups"]:

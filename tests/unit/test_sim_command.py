@@ -719,6 +719,13 @@ def test_a_tick_that_takes_all_time_is_refused(tmp_path):
         assert (f"{costs}: a tick takes 4000000 ns" in done.stderr) == bool(status)
 
 
+def test_a_table_without_costs_is_not_taken_for_free(tmp_path):
+    costs = tmp_path / "costs"
+    costs.write_text("# nothing yet\nrate 1000\n")
+    done = saakm("fifo", "--costs", str(costs), "--for", "1ms")
+    assert done.returncode == 2 and f"{costs}: it names no cost" in done.stderr
+
+
 def test_nothing_is_written_in_the_place_of_an_input(tmp_path):
     out, trace = tmp_path / "out", tmp_path / "trace"
     run = ("rr", "--for", "5ms", "--json")

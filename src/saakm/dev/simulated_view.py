@@ -61,7 +61,8 @@ class SimulatedView:
         if not self._json:
             show(run.result, f"{run.title}, {called}", Console(), self._before)
             sys.stdout.flush()  # a pipe's reader waits for it as well
-        self._before = Before(run.result.simulation, called)
+        if run.outcome == "ran":  # what ended early says nothing of the next
+            self._before = Before(run.result.simulation, called)
 
     def _summary(self) -> list[str]:
         parts = [
@@ -102,7 +103,10 @@ def _told(run: Run) -> str:
         return "crashed"
     found = run.result.simulation
     waits = ", ".join(_waits(found))
-    return f"{shown(found.end_ns)} simulated{', but it misbehaved' * run.result.misbehaved}{waits}"
+    early = (
+        ", but it misbehaved" * run.result.misbehaved or ", then interrupted" * found.interrupted
+    )
+    return f"{shown(found.end_ns)} simulated{early}{waits}"
 
 
 def _waits(found: Simulation) -> list[str]:
