@@ -120,7 +120,7 @@ void set_cpus_allowed_common(struct task_struct *p, struct affinity_context *ctx
 	bool pinned = p->cpus_ptr != model_cpus(p);
 
 	if (ctx->flags & (SCA_MIGRATE_ENABLE | SCA_MIGRATE_DISABLE)) {
-		p->cpus_ptr = ctx->new_mask;
+		p->cpus_ptr = ctx->flags & SCA_MIGRATE_ENABLE ? model_cpus(p) : ctx->new_mask;
 		return;
 	}
 	cpumask_copy(&p->cpus_mask, ctx->new_mask);
@@ -352,7 +352,7 @@ void migrate_enable(void)
 {
 	struct task_struct *p = current;
 	struct affinity_context ctx = {
-		.new_mask	= model_cpus(p),
+		.new_mask	= &p->cpus_mask,	/* which may change until the locks are held */
 		.flags		= SCA_MIGRATE_ENABLE,
 	};
 

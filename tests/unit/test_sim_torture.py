@@ -84,7 +84,7 @@ PLANTED = {
 
 def first_fault(simulator: Path, directory: Path) -> subprocess.CompletedProcess[str] | None:
     return next(
-        (done for seed in range(1, 13) if (done := torture(simulator, directory, seed)).returncode),
+        (done for seed in range(1, 41) if (done := torture(simulator, directory, seed)).returncode),
         None,
     )
 

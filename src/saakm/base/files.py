@@ -61,17 +61,18 @@ def _why(error: OSError, directory: Path) -> str:
         return "it is a file, and no directory"
     if isinstance(error, NotADirectoryError):
         return "a part of that path is a file"
-    if isinstance(error, PermissionError) or _is_virtual(directory):
+    if isinstance(error, PermissionError | FileNotFoundError):  # as /proc says it
         return "it may not be written there"
     return error.strerror or str(error)
 
 
 def check_output(path: Path) -> None:
     """Refuses a file that cannot be written, before anybody works for it."""
-    make_output(path.parent)
+    if not (virtual := path.parent.is_dir() and _is_virtual(path)):
+        make_output(path.parent)
     if path.is_dir():
         why = "it is a directory"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK) or _is_virtual(path):
+    elif virtual or not os.access(path if path.exists() else path.parent, os.W_OK):
         why = "it may not be written there"
     else:
         return
