@@ -280,7 +280,11 @@ static void finish_task_switch(struct rq *rq, struct task_struct *prev, unsigned
 /* What is charged to an idle CPU takes time there, until another thread comes. */
 static void charge_idle(struct rq *rq)
 {
-	rq->idle_since_ns = max(rq->idle_since_ns, sim_now) + rq->charged_ns;
+	if (rq->idle_since_ns < sim_now) {
+		rq->idle_ns += sim_now - rq->idle_since_ns;
+		rq->idle_since_ns = sim_now;
+	}
+	rq->idle_since_ns += rq->charged_ns;
 	rq->charged_ns = 0;
 }
 

@@ -506,7 +506,8 @@ void replay_tell(void)
 	const char *comma = "";
 	unsigned int i;
 
-	print(out, "{\"cpus\": %u, \"calls\": %llu, ", nr_cpu_ids, calls);
+	print(out, "{\"asked\": %llu, \"cpus\": %u, \"calls\": %llu, ", replay_asked, nr_cpu_ids,
+	      calls);
 	print(out, "\"equal\": %llu, \"overlapping\": %llu, ", equal, overlapping);
 	print(out, "\"raced\": %llu, \"not_replayed\": %llu, \"cut_off\": %s, ", raced, skipped,
 	      cut_off ? "true" : "false");

@@ -211,6 +211,7 @@ void replay_turn_over(void);
 void replay_add_race(const char *text);
 /* There are so many; those added later are forgotten. */
 extern unsigned int replay_nr_races;
+extern u64 replay_asked;	/* conduct.c */
 /* Says where @f is made, in @f. */
 void replay_move(struct replay_frame *f);
 /* Calls that were cut. */

@@ -12,6 +12,7 @@ static unsigned int nr_events;
 static sim_u64 order[MAX_EVENTS];	/* the naive one: when it was set, 0: it is not set */
 static sim_u64 now_order;
 static struct sim_random random_numbers;
+static bool crowded;			/* many events in few buckets of the ring, each in some chunks */
 
 static void happens(struct sim_event *event)
 {
@@ -41,6 +42,8 @@ static sim_u64 below(sim_u64 n)
 /* At once, near, at the next tick, beyond the ring, and very far: all of them mixed. */
 static sim_u64 some_time(void)
 {
+	if (crowded)
+		return (sim_now / 1000000 + 1 + below(3)) * 1000000 + below(8) * below(1000);
 	switch (below(8)) {
 	case 0:
 		return sim_now;
@@ -140,6 +143,8 @@ int main(void)
 	run(1, 2000);
 	run(3, 20000);
 	run(30, 50000);
+	run(MAX_EVENTS, 100000);
+	crowded = true;
 	run(MAX_EVENTS, 100000);
 	return 0;
 }

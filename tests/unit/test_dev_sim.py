@@ -70,7 +70,7 @@ class Loop:
         """As Ctrl-C; the status, and what it says of the whole."""
         self.child.send_signal(signal.SIGINT)
         ended = self.next()
-        assert ended["event"] == "ended"
+        assert ended["event"] == "ended", ended
         return self.child.wait(), "\n".join(ended["summary"])
 
     def end(self):

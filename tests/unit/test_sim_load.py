@@ -688,3 +688,10 @@ def test_a_mutex_whose_holder_has_ended_is_nobody_elses(simulate):
     done = simulate("\n".join(lines), "cpus=1")
     assert done.status == 0, done.log
     assert done.result["warnings"][0].startswith("20 threads wait, and nobody is left who could")
+
+
+def test_a_tick_of_an_idle_cpu_is_no_end_of_its_idle_time(simulate):
+    """Without costs each CPU computes or idles."""
+    done = simulate(one_thread("loop 20", "run 1000000", "sleep 9000000", "end"), "cpus=2")
+    assert done.result["ticks"] > 20
+    assert done.group("g")["run_ns"] + done.result["idle_ns"] == 2 * done.result["end_ns"]

@@ -165,15 +165,21 @@ static inline unsigned int cpumask_nth(unsigned int n, const struct cpumask *mas
 #define for_each_cpu_andnot(cpu, a, b)						\
 	for ((cpu) = 0; (cpu) = __sim_next_cpu(cpu, a, b, ~0UL), (cpu) < nr_cpu_ids; (cpu)++)
 
-/* Behind the last CPU: go on with the first, up to @start, unless that has been done. */
+/*
+ * Behind the last CPU: go on with the first, up to @start, unless that has been done. At the end @n
+ * is no CPU, as in the kernel.
+ */
 static __always_inline bool __sim_wraps(unsigned int *n, unsigned int *end,
 					const struct cpumask *mask, unsigned int start)
 {
-	if (*end == start)
-		return false;
-	*end = start;
-	*n = __sim_next_cpu(0, mask, NULL, 0);
-	return *n < start;
+	if (*end != start) {
+		*end = start;
+		*n = __sim_next_cpu(0, mask, NULL, 0);
+		if (*n < start)
+			return true;
+	}
+	*n = nr_cpu_ids;
+	return false;
 }
 
 /* From @start to the last, then from the first up to @start. */
@@ -181,8 +187,9 @@ static __always_inline bool __sim_wraps(unsigned int *n, unsigned int *end,
 	for (unsigned int __from = (unsigned int)(start) % nr_cpu_ids,		\
 	     __n = __from, __end = nr_cpu_ids;					\
 	     __n = __sim_next_cpu(__n, mask, NULL, 0),				\
-	     (__n < __end || __sim_wraps(&__n, &__end, mask, __from)) &&		\
-	     ((cpu) = __n, true);						\
+	     __n = __n < __end || __sim_wraps(&__n, &__end, mask, __from) ?	\
+		   __n : nr_cpu_ids,						\
+	     ((cpu) = __n) < nr_cpu_ids;					\
 	     __n++)
 
 #define for_each_possible_cpu(cpu)	for_each_cpu(cpu, cpu_possible_mask)

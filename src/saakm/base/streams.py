@@ -37,8 +37,11 @@ def _of(stream: Any) -> Any:
     if stream is None:  # it is closed
         return None
     stream.flush()
+    output = _Output(stream.fileno(), "w", closefd=False)
+    # With PYTHONUNBUFFERED there is no buffer.
+    unbuffered = isinstance(stream.buffer, io.RawIOBase)
     return io.TextIOWrapper(
-        io.BufferedWriter(_Output(stream.fileno(), "w", closefd=False)),
+        output if unbuffered else io.BufferedWriter(output),
         encoding=stream.encoding,
         errors=stream.errors,
         line_buffering=stream.line_buffering,

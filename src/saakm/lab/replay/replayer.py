@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -77,7 +77,7 @@ def start(program: Path, recording: Path, cpus: int) -> Iterator["Replayer"]:
             try:
                 yield Replayer(process, errors, recording.name)
             finally:
-                if process.poll() is None:
+                with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
 
@@ -90,15 +90,20 @@ class Replayer:
         self._errors = errors
         self._name = name
         self._last_words = ""
+        self._asked = 0
 
     def go(self, call: int, races: Iterable[Race] = ()) -> Replayed | None:
         """A new process goes on to this call with these races besides, and stays there.
 
         None: it has died of that.
         """
-        self._tell([*(f"raced {frame} {where}" for frame, where in races), f"go {call}"])
+        self._asked += 1
+        moves = (f"raced {frame} {where}" for frame, where in races)
+        self._tell([*moves, f"go {call} {self._asked}"])
         said = self._answer()
         self._last_words = self._take_errors()
+        if said["asked"] != self._asked:
+            raise self._error("a process that stood at an earlier call has died: is memory short?")
         if "died" in said:
             return None
         differs = said["differs"] or said["warnings"]
