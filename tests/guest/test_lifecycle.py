@@ -107,11 +107,18 @@ def test_loader_is_killed(guest, program):
 
 def test_unload_has_a_held_back_fork_end(guest, program):
     """It waits for a thread in the midst of a fork, which the policy holds back on an idle CPU."""
-    id_ = load_policy(guest, "hangs", "timeout_ms=0")
-    # Without its 5 percent, which _TIDY puts back.
-    run_ok(guest, f"echo 0 >{SYSFS}/server_runtime_us")
+    hold = quote("sh -c 'echo 1 >/sys/module/hangs/parameters/holds'")
     # While its file is read nothing runs, and time leaps.
     run_ok(guest, "rmmod --version >/dev/null")
-    hold = quote("sh -c 'echo 1 >/sys/module/hangs/parameters/holds'")
-    # Grace periods take 0.2 s; until something else happens on the CPU, it is a second.
-    assert int(run_ok(guest, f"{program('fork_held')} {id_} {hold} 'rmmod hangs'")) < 500
+    # Without its 5 percent, which _TIDY puts back.
+    run_ok(guest, f"echo 0 >{SYSFS}/server_runtime_us")
+    took_ms = []
+    # Grace periods take 0.2 s, by ticks that may come late; until something else happens on the
+    # CPU, it is always a second.
+    for _ in range(3):
+        id_ = load_policy(guest, "hangs", "timeout_ms=0")
+        command = f"{program('fork_held')} {id_} {hold} 'rmmod hangs'"
+        took_ms.append(int(run_ok(guest, command)))
+        if took_ms[-1] < 500:
+            return
+    raise AssertionError(took_ms)

@@ -69,8 +69,9 @@ class Loop:
     def interrupt(self):
         """As Ctrl-C; the status, and what it says of the whole."""
         self.child.send_signal(signal.SIGINT)
-        ended = self.next()
-        assert ended["event"] == "ended", ended
+        # A run that was still under way is told first.
+        while (ended := self.next())["event"] != "ended":
+            pass
         return self.child.wait(), "\n".join(ended["summary"])
 
     def end(self):
