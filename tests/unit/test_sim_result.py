@@ -117,7 +117,7 @@ def test_a_full_disk_is_no_result(ask, tmp_path):
 
 
 COSTS = {
-    "": "0 0",
+    "switch 0": "0 0",
     "switch 100": "100 0",
     "# a table\n\n wakeup\t20 # why\nswitch 7\nrate 2000": "3 10",
     "rate 500\nswitch 7\n": "14 0",
@@ -144,6 +144,8 @@ REFUSED = {
     "rate 0": (1, "it must be 1 to 1000000"),
     "rate 1\nrate 1": (2, "'rate' was in line 1 already"),
     "\n\n" + "x" * 300: (3, "no line of a table of costs"),
+    "": (0, "it names no cost"),
+    "# none\nrate 1": (0, "it names no cost"),
 }
 
 
