@@ -747,3 +747,17 @@ def test_a_directory_that_cannot_be_written_is_refused_first():
         done = saakm("rr", option, "/sys/kernel")
         assert done.returncode == 2
         assert "Traceback" not in done.stderr and "building" not in done.stderr
+
+
+def test_a_device_is_an_output_for_who_may_not_write_beside_it():
+    """As /dev/null for any user but root, who has to step down to see it."""
+    code = (
+        "import os, sys, pathlib; sys.path.insert(0, sys.argv[1])\n"
+        "from saakm.base.files import check_output\n"
+        "os.geteuid() or os.setuid(65534)\n"
+        "check_output(pathlib.Path('/dev/null'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(paths.REPO / "src")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -35,8 +35,8 @@ def _flush(path: Path) -> None:
 def make_output(directory: Path, *marks: str) -> Path:
     """The directory that a user has named for what a command writes.
 
-    `marks`: files of which the command leaves one in each, the usual one first; without any, what is
-    not empty is somebody else's.
+    `marks`: files of which the command leaves one in each, the usual one first: what is not empty and
+    has none is somebody else's. Without any, what is there already is not looked at.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -68,13 +68,13 @@ def _why(error: OSError, directory: Path) -> str:
 
 def check_output(path: Path) -> None:
     """Refuses a file that cannot be written, before anybody works for it."""
-    if not (virtual := path.parent.is_dir() and _is_virtual(path)):
-        make_output(path.parent)
     if path.is_dir():
         why = "it is a directory"
-    elif virtual or not os.access(path if path.exists() else path.parent, os.W_OK):
+    elif _is_virtual(path) or (path.exists() and not os.access(path, os.W_OK)):
         why = "it may not be written there"
     else:
+        if not path.exists():  # a device, as /dev/null, is all that there needs to be
+            make_output(path.parent)
         return
     raise SaakmError(f"cannot write {path}", why, "name another file")
 
@@ -90,7 +90,8 @@ def refuse_input(output: Path, *inputs: Path) -> None:
 
 def _is_virtual(path: Path) -> bool:
     """Root may write anywhere, it seems, but nobody can make files in /proc."""
-    return path.parent.resolve().is_relative_to("/proc") and not path.exists()
+    virtual = path.parent.is_dir() and path.parent.resolve().is_relative_to("/proc")
+    return virtual and not path.exists()
 
 
 def write_text(path: Path, text: str) -> None:

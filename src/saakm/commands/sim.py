@@ -54,6 +54,7 @@ class Output:
                 refuse_input(self.out / name, *inputs)
         if self.trace and traced.is_file(self.trace):
             check_output(self.trace)
+            make_output(self.trace.parent)  # it takes the place of an earlier one
         elif self.trace:
             make_output(self.trace, traced.TRACE)
         if self.trace:
