@@ -44,10 +44,12 @@ static void check_thread(struct rq *rq, struct task_struct *p)
 		FAILS(rq, p, "is in the list of the CPU's threads, but not one of them");
 	if (runs && st->state != SAAKM_RUNNING && st->state != SAAKM_READY_TICK)
 		FAILS(rq, p, "has the CPU in state %d", st->state);
-	if (!runs && st->state != SAAKM_READY)
+	if (!runs && st->state != (p->se.sched_delayed ? SAAKM_DELAYED : SAAKM_READY))
 		FAILS(rq, p, "waits for the CPU in state %d", st->state);
-	if ((st->state == SAAKM_READY) != !!st->rq)
+	if (runs == !!st->rq)
 		FAILS(rq, p, "is in state %d, and %s a queue", st->state, st->rq ? "in" : "not in");
+	if (p->se.sched_delayed && !READ_ONCE(p->__state))
+		FAILS(rq, p, "does not sleep, and is delayed%s", "");
 	if (st->rq && !saakm_serves(st->rq, rq->cpu))
 		FAILS(rq, p, "is in a queue of CPU %d", st->rq->cpu);
 	if (p->on_rq != TASK_ON_RQ_QUEUED)
@@ -57,13 +59,20 @@ static void check_thread(struct rq *rq, struct task_struct *p)
 
 static unsigned int check_threads(struct rq *rq)
 {
+	unsigned int n = 0, delayed = 0;
 	struct task_struct *p;
-	unsigned int n = 0;
 
 	list_for_each_entry(p, &rq->saakm.threads, saakm.rq_node) {
 		check_thread(rq, p);
+		delayed += p->se.sched_delayed;
 		n++;
 	}
+	if (delayed != rq->saakm.nr_delayed)
+		FAILS(rq, NULL, "%u threads are delayed, saakm.nr_delayed is %u", delayed,
+		      rq->saakm.nr_delayed);
+	/* One that is ousted or woken there has it elect anew. */
+	if (delayed && delayed == n && rq->curr == rq->idle && !test_tsk_need_resched(rq->idle))
+		FAILS(rq, NULL, "it idles, and all of %u threads are delayed", n);
 	if (n != rq->saakm.nr_running)
 		FAILS(rq, NULL, "%u threads are queued, saakm.nr_running is %u", n,
 		      rq->saakm.nr_running);

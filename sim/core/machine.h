@@ -45,6 +45,8 @@ static inline void machine_calls(const void *function)
  * modules, in the order in which they were linked. In process context; may sleep.
  */
 void machine_load(void);
+/* As a write to /sys/module/MODULE/parameters/NAME: 0 or -errno. */
+int machine_set_param(const char *module_name, const char *name, const char *value);
 /* rmmod NAME: 0 or -errno. Likewise. */
 int machine_unload(const char *name);
 /* insmod of what has been unloaded: 0 or -errno. Likewise. */

@@ -220,6 +220,21 @@ static void set_params(const struct module *module)
 	}
 }
 
+/* As a write to /sys/module/MODULE/parameters/NAME. */
+int machine_set_param(const char *module_name, const char *name, const char *value)
+{
+	const struct kernel_param *param;
+	struct module *module;
+
+	list_for_each_entry(module, &modules, list) {
+		if (strcmp(module->name, module_name))
+			continue;
+		param = find_param(module, name);
+		return param ? param->ops->set(value, param) : -ENOENT;
+	}
+	return -ENOENT;
+}
+
 /* ---- loading ---- */
 
 static int (*init_of(const struct module *module))(void)

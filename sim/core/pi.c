@@ -19,6 +19,8 @@ static void change_prio(struct rq *rq, struct task_struct *p, int prio)
 	int oldprio = p->prio;
 	bool queued, running;
 
+	if (prev_class != __setscheduler_class(p->policy, prio) && p->se.sched_delayed)
+		dequeue_task(rq, p, DEQUEUE_SLEEP | DEQUEUE_DELAYED | DEQUEUE_NOCLOCK);
 	queued = task_on_rq_queued(p);
 	running = task_current(rq, p);
 	if (queued)

@@ -116,11 +116,11 @@ void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
 	dequeue_task(rq, p, flags);
 }
 
-/* kernel/sched/core.c, block_task(), __block_task() */
+/* kernel/sched/core.c, block_task(): the class may delay it. */
 void block_task(struct rq *rq, struct task_struct *p, int flags)
 {
 	if (dequeue_task(rq, p, DEQUEUE_SLEEP | flags))
-		smp_store_release(&p->on_rq, 0);
+		__block_task(rq, p);
 }
 
 /* kernel/sched/sched.h, __set_task_cpu() */

@@ -83,8 +83,12 @@ static void __setscheduler_params(struct task_struct *p, const struct sched_attr
 	if (policy == SETPARAM_POLICY)
 		policy = p->policy;
 	p->policy = policy;
-	if (fair_policy(policy))
+	if (fair_policy(policy)) {
 		p->static_prio = NICE_TO_PRIO(attr->sched_nice);
+		p->se.custom_slice = !!attr->sched_runtime;
+		p->se.slice = clamp_t(u64, attr->sched_runtime, NSEC_PER_MSEC / 10,
+				      NSEC_PER_MSEC * 100);
+	}
 	p->rt_priority = attr->sched_priority;
 	p->normal_prio = __normal_prio(policy, p->rt_priority, task_nice(p));
 	set_load_weight(p, true);
@@ -136,6 +140,8 @@ static void apply_attr(struct rq *rq, struct task_struct *p, const struct sched_
 			queue_flags &= ~DEQUEUE_MOVE;
 	}
 	next_class = __setscheduler_class(policy, newprio);
+	if ((prev_class != next_class || saakm_setsched_leaves(saakm, p)) && p->se.sched_delayed)
+		dequeue_task(rq, p, DEQUEUE_SLEEP | DEQUEUE_DELAYED | DEQUEUE_NOCLOCK);
 	queued = task_on_rq_queued(p);
 	running = task_current(rq, p);
 	if (queued)

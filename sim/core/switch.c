@@ -304,7 +304,7 @@ static void account_switch(struct rq *rq, struct task_struct *prev, struct task_
 	model_hash(sim_now ^ (u64)next->pid << 32 ^ (u64)rq->cpu << 56);
 	model_charge_on(rq, MODEL_COST_SWITCH);
 	if (prev->model)
-		model_load_off(rq, prev, task_on_rq_queued(prev));
+		model_load_off(rq, prev, task_on_rq_queued(prev) && !prev->se.sched_delayed);
 	if (next->model)
 		model_load_on(rq, next);
 	if (prev == rq->idle) {
@@ -332,10 +332,10 @@ static void context_switch(struct rq *rq, struct task_struct *prev, struct task_
 	finish_task_switch(rq, prev, prev_state);
 }
 
-/* kernel/sched/core.c, try_to_block_task(). No signals are modelled. */
-static void try_to_block_task(struct rq *rq, struct task_struct *p)
+/* kernel/sched/core.c, try_to_block_task(). No signals are modelled; the special state is death. */
+static void try_to_block_task(struct rq *rq, struct task_struct *p, unsigned int state)
 {
-	block_task(rq, p, DEQUEUE_NOCLOCK);
+	block_task(rq, p, DEQUEUE_NOCLOCK | (state & TASK_DEAD ? DEQUEUE_SPECIAL : 0));
 }
 
 /* __schedule(), where another thread has been elected. */
@@ -396,7 +396,7 @@ void __schedule(int sched_mode)
 		}
 	} else if (!preempt && prev_state) {
 		saakm_note_state(prev, prev_state);
-		try_to_block_task(rq, prev);
+		try_to_block_task(rq, prev, prev_state);
 	}
 	next = pick_next_task(rq, &rf);
 	saakm_elected(prev);

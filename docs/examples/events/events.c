@@ -6,8 +6,8 @@
  *
  * A policy of your own gives only the handlers that decide something. Where one
  * answer serves for threads that are new and for those that wake, prepare and place
- * stand for both. And without SAAKM_RQ_NONE the class keeps the queue and counts the
- * slice: policies/rr does much the same as this in seven lines.
+ * stand for both. And the class puts threads into its queue, core->rq, and counts the
+ * slice by itself: policies/rr does much the same as this in seven lines.
  *
  * The letter behind each event is its context, as in <linux/saakm.h>: [P] only the
  * thread's own lock is held, [R] the core's lock is held, [B] none is and threads may
@@ -28,12 +28,12 @@ struct events_task {
 
 /* core->data. In [R] the lock of the core is held; others get a hint by READ_ONCE(). */
 struct events_core {
-	struct saakm_rq	rq;
 	bool		offline;
 	u64		busy_ns;
 	u64		idle_ns;
 	u64		idle_since_ns;
 	unsigned int	sleeps;
+	unsigned int	short_sleeps;
 	unsigned int	yields;
 	unsigned int	pulled;
 	unsigned int	elections;
@@ -84,13 +84,12 @@ static void events_new_place(struct process_event *event, struct core_event *cor
 {
 	struct events_totals *totals = core->policy->data;
 	struct events_task *t = event->data;
-	struct events_core *c = core->data;
 
 	/* A forked one has its parent's parameter, but there was no setparam_attr. */
 	if (!t->slice_ns)
 		t->slice_ns = events_slice_ns(saakm_task_param(event->task));
 	atomic_inc(&totals->threads);
-	change_state(event->task, SAAKM_READY, core->id, &c->rq);
+	change_state(event->task, SAAKM_READY, core->id, &core->rq);
 }
 
 /* [R] It is in its queue. Whatever looks at the queue with it belongs here. */
@@ -102,8 +101,8 @@ static void events_new_end(struct process_event *event, struct core_event *core)
 /* It gets the CPU, and leaves it */
 
 /*
- * [R] An election is coming, and nobody waits in core->rq: never, here. Where cores share
- * a queue this is the place for saakm_take().
+ * [R] An election is coming, and nobody waits in core->rq. Where cores share a queue this
+ * is the place for saakm_take().
  */
 static void events_refill(struct core_event *core)
 {
@@ -118,9 +117,7 @@ static void events_refill(struct core_event *core)
  */
 static struct task_struct *events_schedule(struct core_event *core)
 {
-	struct events_core *c = core->data;
-
-	return saakm_curr(core) ?: saakm_rq_first(&c->rq);
+	return saakm_curr(core) ?: saakm_rq_first(&core->rq);
 }
 
 /* [R] The thread was elected, and really gets the CPU. The class has unlinked it. */
@@ -148,9 +145,8 @@ static void events_used(struct process_event *event, struct core_event *core, u6
 static void events_tick(struct process_event *event, struct core_event *core)
 {
 	struct events_task *t = event->data;
-	struct events_core *c = core->data;
 
-	if (t->used_ns >= t->slice_ns && c->rq.nr_tasks)
+	if (t->used_ns >= t->slice_ns && core->rq.nr_tasks)
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 
@@ -170,14 +166,34 @@ static void events_yield(struct process_event *event, struct core_event *core)
 static void events_requeue(struct process_event *event, struct core_event *core)
 {
 	struct events_task *t = event->data;
-	struct events_core *c = core->data;
 
 	if (event->flags & SAAKM_EV_YIELD || t->used_ns >= t->slice_ns)
 		t->used_ns = 0;
-	change_state(event->task, SAAKM_READY, core->id, &c->rq);
+	change_state(event->task, SAAKM_READY, core->id, &core->rq);
 }
 
 /* It sleeps, and wakes */
+
+/*
+ * [R] It goes to sleep. If we say so it stays in core->rq, DELAYED: whose slice is up waits for
+ * one turn of the others, asleep or not. When it is elected, block follows.
+ */
+static bool events_block_delay(struct process_event *event, struct core_event *core)
+{
+	struct events_task *t = event->data;
+
+	return t->used_ns >= t->slice_ns;
+}
+
+/* [R] It woke before that. It is READY where it waits already: no unblock_place follows. */
+static void events_unblock_delayed(struct process_event *event, struct core_event *core)
+{
+	struct events_task *t = event->data;
+	struct events_core *c = core->data;
+
+	t->used_ns = 0;
+	c->short_sleeps++;
+}
 
 /*
  * [R] It is not runnable any more. Or, with OUSTED, it goes to another core at once;
@@ -211,11 +227,10 @@ static int events_unblock_prepare(struct process_event *event)
 static void events_unblock_place(struct process_event *event, struct core_event *core)
 {
 	struct events_task *t = event->data;
-	struct events_core *c = core->data;
 
 	if (!(event->flags & SAAKM_EV_OUSTED))
 		t->used_ns = 0;
-	change_state(event->task, SAAKM_READY, core->id, &c->rq);
+	change_state(event->task, SAAKM_READY, core->id, &core->rq);
 }
 
 /* [R] As new_end. With SYNC the CPU will soon be free. */
@@ -306,16 +321,15 @@ static void events_terminate(struct process_event *event, struct core_event *cor
 /* [B] Takes one thread from the nearest core where more than @spare of them wait. */
 static void events_pull(struct core_event *core, unsigned int spare)
 {
-	struct events_core *c = core->data;
 	struct topology_level *level;
 	int cpu;
 
 	for_each_topology_level(level, core->id) {
 		for_each_cpu_wrap(cpu, &level->cores, core->id + 1) {
-			struct events_core *other = saakm_core_of(core->policy, cpu)->data;
+			struct saakm_rq *from = &saakm_core_of(core->policy, cpu)->rq;
 
-			if (cpu != core->id && READ_ONCE(other->rq.nr_tasks) > spare &&
-			    saakm_steal(&other->rq, core->id, &c->rq, 1, NULL, NULL) > 0)
+			if (cpu != core->id && READ_ONCE(from->nr_tasks) > spare &&
+			    saakm_steal(from, core->id, &core->rq, 1, NULL, NULL) > 0)
 				return;
 		}
 	}
@@ -377,23 +391,15 @@ static void events_topology_changed(struct saakm_policy *policy)
 /* The policy */
 
 /*
- * [S] The first of all events: queues and whatever else there is to set up. The data of
- * the cores are there, and zero. An error ends the insmod.
+ * [S] The first of all events: whatever there is to set up. The queues and data of the
+ * cores are there, and empty. An error ends the insmod.
  */
 static int events_init(struct saakm_policy *policy)
 {
 	struct events_totals *totals = kzalloc(sizeof(*totals), GFP_KERNEL);
-	int cpu;
 
-	if (!totals)
-		return -ENOMEM;
 	policy->data = totals;
-	for_each_possible_cpu(cpu) {
-		struct events_core *c = saakm_core_of(policy, cpu)->data;
-
-		saakm_runqueue_init(&c->rq, cpu, SAAKM_RQ_FIFO, NULL);
-	}
-	return 0;
+	return totals ? 0 : -ENOMEM;
 }
 
 /* [S] The last: no thread is left, and no handler runs. */
@@ -439,18 +445,19 @@ static void events_dump(struct saakm_policy *policy, struct seq_buf *text)
 		       atomic_read(&totals->threads), atomic_read(&totals->weights),
 		       atomic_read(&totals->topologies));
 	for_each_possible_cpu(cpu) {
-		struct events_core *c = saakm_core_of(policy, cpu)->data;
+		struct core_event *core = saakm_core_of(policy, cpu);
+		struct events_core *c = core->data;
 
 		seq_buf_printf(text, "cpu %d%s: %u wait; busy %llu ns, idle %llu ns; ",
-			       cpu, c->offline ? " (offline)" : "", c->rq.nr_tasks,
+			       cpu, c->offline ? " (offline)" : "", core->rq.nr_tasks,
 			       c->busy_ns, c->idle_ns);
-		seq_buf_printf(text, "%u slept, %u yielded, %u were pulled; %u elections\n",
-			       c->sleeps, c->yields, c->pulled, c->elections);
+		seq_buf_printf(text, "%u slept, %u too short, %u yielded, %u were pulled; ",
+			       c->sleeps, c->short_sleeps, c->yields, c->pulled);
+		seq_buf_printf(text, "%u elections\n", c->elections);
 	}
 }
 
 SAAKM_POLICY(events,
-	     .queue			= SAAKM_RQ_NONE,
 	     .task_size			= sizeof(struct events_task),
 	     .core_size			= sizeof(struct events_core),
 	     .balance_interval_ms	= 16,
@@ -465,6 +472,8 @@ SAAKM_POLICY(events,
 	     .tick			= events_tick,
 	     .yield			= events_yield,
 	     .requeue			= events_requeue,
+	     .block_delay		= events_block_delay,
+	     .unblock_delayed		= events_unblock_delayed,
 	     .block			= events_block,
 	     .unblock_prepare		= events_unblock_prepare,
 	     .unblock_place		= events_unblock_place,

@@ -66,29 +66,6 @@ typedef u64 (*saakm_key_fn)(const struct task_struct *task);
 #include <linux/saakm_runqueue.h>
 
 /**
- * struct core_event - one core, as one policy sees it
- * @id: number of the CPU
- * @nr_runnable: the policy's threads, READY or RUNNING here; of @shared those placed here
- * @curr: in @schedule and @refill only: the thread of this policy that has the CPU
- *	and could go on, or NULL. It is in no queue.
- * @policy: the policy
- * @data: &saakm_policy.core_size bytes for its own use, zeroed at load; or NULL
- * @rq: the queue that the class keeps, of type &saakm_policy.queue
- * @shared: one that it shares with other cores, by saakm_share_queue(), or NULL
- *
- * To read only, @data apart. What the class relies on it keeps for itself.
- */
-struct core_event {
-	int			id;
-	unsigned int		nr_runnable;
-	struct task_struct	*curr;
-	struct saakm_policy	*policy;
-	void			*data;
-	struct saakm_rq		rq;
-	struct saakm_rq		*shared;
-};
-
-/**
  * struct saakm_policy - a scheduler: what SAAKM_POLICY() is given
  * @name: what users select it by; unique
  * @owner: THIS_MODULE
@@ -97,6 +74,8 @@ struct core_event {
  * @key: what that queue is sorted by; needed for LIST and RBTREE, not for FIFO
  * @bound: for RBTREE: a second key, for saakm_rq_first_within()
  * @yield_to_any: who yields makes way for the first of an ordered queue in any case
+ * @charge_late: time is charged when the fair class does: @wakeup_preempt is called before @used,
+ *	and calls saakm_charge_now(); @yield is not called for a thread alone on its CPU
  * @slice_us: time slice; 0: none. A thread that has had the CPU for so long makes way
  *	to others of the policy here, unless the order puts them after it. It ends by a
  *	timer if it is shorter than a tick (5 us at the least), else at the tick that
@@ -126,6 +105,7 @@ struct saakm_policy {
 	saakm_key_fn		key;
 	saakm_key_fn		bound;
 	bool			yield_to_any;
+	bool			charge_late;
 	unsigned int		slice_us;
 	unsigned int		task_size;
 	unsigned int		core_size;
@@ -202,6 +182,22 @@ struct saakm_policy {
 	 */
 	void (*block)(struct process_event *event, struct core_event *core);
 	/**
+	 * @block_delay: A thread goes to sleep: shall it stay in core->rq? [R]
+	 *
+	 * If so it competes on, as SAAKM_DELAYED, after a @schedule that may return it still as
+	 * core->curr. @block follows when it is elected, or nobody else is left here, unless it
+	 * wakes before. No place or requeue is called, unless it is ousted. Not asked for special
+	 * states, such as death. Not with %SAAKM_RQ_NONE or shared queues. Default: it leaves.
+	 */
+	bool (*block_delay)(struct process_event *event, struct core_event *core);
+	/**
+	 * @unblock_delayed: A thread woke that is still in core->rq. [R]
+	 *
+	 * Instead of a prepare and place. Its place there is renewed on return. It may have the
+	 * CPU still, in no queue. The running thread has not been charged. Default: nothing.
+	 */
+	void (*unblock_delayed)(struct process_event *event, struct core_event *core);
+	/**
 	 * @yield: The running thread called sched_yield(). [R]
 	 *
 	 * saakm_curr() no longer returns it, so that others get their turn.
@@ -233,7 +229,8 @@ struct saakm_policy {
 	 * @attr_changed: A thread's nice value, parameter, affinity or cgroup
 	 * has changed, or merely might have. [R]
 	 *
-	 * Its place in an ordered queue has been renewed already. It has not slept.
+	 * Its place in an ordered queue has been renewed already, and is again on return. It has
+	 * not slept.
 	 * Default: in an ordered queue, an election if another goes first now.
 	 */
 	void (*attr_changed)(struct process_event *event, struct core_event *core);
@@ -266,7 +263,7 @@ struct saakm_policy {
 	/**
 	 * @schedule: Elect a thread for this core. [R]
 	 *
-	 * Returns a thread of this policy that is READY here, or core->curr to
+	 * Returns a thread of this policy that is READY or DELAYED here, or core->curr to
 	 * let it go on, or NULL for none (the class then keeps core->curr before it
 	 * asks the next policy); anything else is a fault. Must change nothing: the
 	 * kernel may call it several times, and may run something else. Default: the
@@ -448,15 +445,6 @@ static inline bool saakm_before(u64 a, u64 b)
 u64 saakm_weighted_ns(const struct task_struct *task, u64 ns);
 
 /**
- * saakm_usable_cpu() - for @prepare: a CPU for a thread that is wanted on @cpu
- * @task: the thread
- * @cpu: the CPU that it shall have, if possible
- * Context: any with preemption off.
- * Return: @cpu, or the next that the thread may use and that is active; else @cpu.
- */
-int saakm_usable_cpu(const struct task_struct *task, int cpu);
-
-/**
  * saakm_preempt_by_order() - a @wakeup_preempt: by the order of the queue of @woken
  * @running: as there
  * @woken: as there
@@ -479,6 +467,16 @@ void saakm_pull_idle(struct core_event *core);
 void saakm_pull_busier(struct core_event *core);
 
 /**
+ * saakm_usable_cpu() - for @prepare: a CPU for a thread that is wanted on @cpu
+ * @task: the thread
+ * @cpu: the CPU that it shall have, if possible
+ *
+ * Context: any with preemption off.
+ * Return: @cpu, or the next that the thread may use and that is active; else @cpu.
+ */
+int saakm_usable_cpu(const struct task_struct *task, int cpu);
+
+/**
  * saakm_share_queue() - one queue for several cores
  * @policy: the policy that is being loaded
  * @cores: which of them, copied; each shares one queue at the most
@@ -488,7 +486,8 @@ void saakm_pull_busier(struct core_event *core);
  * waits in core->rq moves the first there, see @refill; or elects it in place, if it is here.
  *
  * Context: @init or @migrate_from of &struct saakm_policy.
- * Return: 0; -ENOMEM; -EINVAL elsewhere, with %SAAKM_RQ_NONE or a core that shares one.
+ * Return: 0; -ENOMEM; -EINVAL elsewhere, with %SAAKM_RQ_NONE, a core that shares one, or
+ * @block_delay.
  */
 int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores);
 

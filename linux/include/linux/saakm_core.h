@@ -17,6 +17,16 @@
 void saakm_preempt(struct core_event *core);
 
 /**
+ * saakm_charge_now() - bring the CPU time of the running thread up to date
+ * @running: argument of @wakeup_preempt
+ *
+ * It calls @used, as the class does before @wakeup_preempt if the policy has no @charge_late.
+ *
+ * Context: @wakeup_preempt.
+ */
+void saakm_charge_now(struct task_struct *running);
+
+/**
  * saakm_kick() - ask for an election on any core
  * @cpu: the core
  *

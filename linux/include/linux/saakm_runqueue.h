@@ -15,6 +15,7 @@
 #include <linux/sched.h>
 
 struct core_event;
+struct saakm_policy;
 
 /**
  * struct saakm_rq - a runqueue of one CPU, or, core->shared, of several
@@ -37,6 +38,30 @@ struct saakm_rq {
 		struct rb_root_cached	root;
 	};
 	saakm_key_fn		key, bound;
+};
+
+/**
+ * struct core_event - one core, as one policy sees it
+ * @id: number of the CPU
+ * @nr_runnable: the policy's threads, READY, RUNNING or DELAYED here; of @shared those
+ *	placed here
+ * @curr: in @schedule and @refill only: the thread of this policy that has the CPU
+ *	and could go on, or NULL. It is in no queue.
+ * @policy: the policy
+ * @data: &saakm_policy.core_size bytes for its own use, zeroed at load; or NULL
+ * @rq: the queue that the class keeps, of type &saakm_policy.queue
+ * @shared: one that it shares with other cores, by saakm_share_queue(), or NULL
+ *
+ * To read only, @data apart. What the class relies on it keeps for itself.
+ */
+struct core_event {
+	int			id;
+	unsigned int		nr_runnable;
+	struct task_struct	*curr;
+	struct saakm_policy	*policy;
+	void			*data;
+	struct saakm_rq		rq;
+	struct saakm_rq		*shared;
 };
 
 /* private: in saakm_rq.type */
@@ -207,8 +232,8 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 		unsigned int max, bool (*wanted)(struct task_struct *task, void *arg), void *arg);
 
 /**
- * saakm_switch_queue() - a READY thread changes queues on its own CPU
- * @task: a READY thread of the calling policy
+ * saakm_switch_queue() - a thread that waits changes queues on its own CPU
+ * @task: a READY or DELAYED thread of the calling policy
  * @rq: another queue of that CPU and policy, core->shared among them; or its own, to be
  *	sorted in anew
  *
@@ -220,8 +245,8 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
 int saakm_switch_queue(struct task_struct *task, struct saakm_rq *rq);
 
 /**
- * saakm_to_head() - a READY thread is first in its queue, before all that wait there
- * @task: a READY thread of the calling policy, in a queue of type FIFO
+ * saakm_to_head() - a thread is first in its queue, before all that wait there
+ * @task: a READY or DELAYED thread of the calling policy, in a queue of type FIFO
  *
  * For a thread that is owed the CPU: in place or requeue, after change_state().
  *

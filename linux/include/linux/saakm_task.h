@@ -55,6 +55,22 @@ static inline enum saakm_state saakm_task_state(const struct task_struct *task)
 }
 
 /**
+ * saakm_task_delayed() - does the thread sleep although it is queued?
+ * @task: a thread of the policy
+ *
+ * In @block it tells that the thread has stayed, see @block_delay of &struct saakm_policy. In
+ * place, @wakeup_preempt and @attr_changed that it stays, and was ousted or changed.
+ *
+ * Context: [R].
+ * Return: true from @block_delay to the end of @unblock_delayed or of a @block that is not
+ * flagged SAAKM_EV_OUSTED.
+ */
+static inline bool saakm_task_delayed(const struct task_struct *task)
+{
+	return task->se.sched_delayed;
+}
+
+/**
  * saakm_task_param() - what the thread was given for its policy
  * @task: a thread of the policy
  *
@@ -108,6 +124,27 @@ static inline u64 saakm_task_runtime_ns(const struct task_struct *task)
  * for nice -20, 3 for SCHED_IDLE; never 0.
  */
 unsigned int saakm_task_weight(const struct task_struct *task);
+
+/**
+ * saakm_task_inverse() - 2^32 / saakm_task_weight(), rounded as the fair class does
+ * @task: any thread
+ *
+ * Context: as saakm_task_weight().
+ * Return: ns * that >> 22 is CPU time as virtual time, as of nice 0.
+ */
+u32 saakm_task_inverse(const struct task_struct *task);
+
+/**
+ * saakm_task_slice_ns() - the slice that the thread was given by sched_setattr()
+ * @task: any thread
+ *
+ * What it means is for the policy to say; saakm_set_slice() makes it a time slice of the class.
+ *
+ * Context: any; exact with the lock of its runqueue. @attr_changed tells of a change.
+ * Return: sched_attr.sched_runtime, 0.1 to 100 ms as the fair class limits it, which children
+ * inherit. Default: 0.
+ */
+u64 saakm_task_slice_ns(const struct task_struct *task);
 
 /**
  * saakm_process_data() - the policy's own data of a process

@@ -13,6 +13,7 @@ typedef __int128 s128;
 
 #define div_u64(a, b)			((u64)(a) / (u32)(b))
 #define div_s64(a, b)			((s64)(a) / (s32)(b))
+#define div64_s64(a, b)			((s64)(a) / (s64)(b))
 #define div64_u64(a, b)			((u64)(a) / (u64)(b))
 
 #define do_div(n, base) \

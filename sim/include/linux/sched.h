@@ -87,7 +87,8 @@ struct sched_entity {
 	struct rb_node		run_node;
 	u64			nr_migrations;
 	u8			on_rq;
-	u8			sched_delayed;		/* never set: no delayed dequeue here */
+	u8			custom_slice;
+	u8			sched_delayed;		/* of SaaKM's alone: fair delays none here */
 };
 
 struct sched_rt_entity {

@@ -16,6 +16,7 @@
  * @SAAKM_BLOCKED: sleeps, or runs in a higher class
  * @SAAKM_MIGRATING: between two CPUs
  * @SAAKM_TERMINATED: died, or left the policy
+ * @SAAKM_DELAYED: sleeps, but stays in a runqueue until it is elected
  *
  * As /proc/<pid>/saakm and the tracepoints show it. The arrows between the states
  * are in Documentation/scheduler/saakm.rst.
@@ -28,6 +29,7 @@ enum saakm_state {
 	SAAKM_BLOCKED,
 	SAAKM_MIGRATING,
 	SAAKM_TERMINATED,
+	SAAKM_DELAYED,
 	/* private: */
 	SAAKM_NR_STATES
 };

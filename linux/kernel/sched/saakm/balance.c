@@ -95,6 +95,8 @@ static void saakm_move_locked(struct rq *src, struct rq *dst,
 	deactivate_task(src, p, DEQUEUE_NOCLOCK);
 	set_task_cpu(p, cpu_of(dst));
 	p->saakm.event.flags = 0;
+	if (static_branch_unlikely(&saakm_charging))
+		saakm_charge_curr(dst);
 	if (ops->moved) {
 		saakm_enter(p, SAAKM_H_moved);
 		ops->moved(&p->saakm.event, &saakm_core(policy, cpu_of(src))->event,
@@ -220,7 +222,8 @@ static int saakm_steal_from(struct saakm_rq *from, struct saakm_rq *to, unsigned
 		/* The queue was found to be lost, and has been emptied. */
 		if (unlikely(p->saakm.rq != from))
 			break;
-		if (!saakm_may_run_on(p, cpu_of(dst)) || (wanted && !wanted(p, arg)))
+		if (p->saakm.state != SAAKM_READY || !saakm_may_run_on(p, cpu_of(dst)) ||
+		    (wanted && !wanted(p, arg)))
 			continue;
 		saakm_move_locked(src, dst, p, to);
 		moved++;
@@ -262,13 +265,14 @@ static struct task_struct *saakm_peek(struct saakm_rq *srq)
 	return pos != &srq->head ? __list_2_task(pos) : NULL;
 }
 
-/* Not for one that may not run on @cpu: two locks would be taken for nothing. */
+/* Not for one that may not run on @cpu, or sleeps: two locks would be taken for nothing. */
 static bool saakm_worth_locking(struct saakm_rq *from, unsigned int spare, int cpu)
 {
 	unsigned int nr_tasks = smp_load_acquire(&from->nr_tasks);	/* saakm_rq_unlink() */
 	struct task_struct *p = nr_tasks == 1 ? saakm_peek(from) : NULL;
 
-	return nr_tasks > spare && (!p || saakm_may_run_on(p, cpu));
+	return nr_tasks > spare &&
+	       (!p || (saakm_may_run_on(p, cpu) && READ_ONCE(p->saakm.state) != SAAKM_DELAYED));
 }
 
 /* Who pulls, and what for. */
@@ -337,7 +341,7 @@ static const char *saakm_cannot_switch(const struct task_struct *p, const struct
 		return "the thread is of another policy";
 	if (__this_cpu_read(saakm_context.cpu) != task_cpu(p))
 		return "the event is about another CPU";
-	if (p->saakm.state != SAAKM_READY || !p->saakm.rq)
+	if (!p->saakm.rq)		/* nor RUNNING, nor BLOCKED */
 		return "the thread is not READY in a queue";
 	/* The class has taken it over: it stays there. */
 	if (saakm_taken_over(p) && to == p->saakm.rq)

@@ -26,6 +26,7 @@
 #include "charge.c"
 #include "task.c"
 #include "elect.c"
+#include "delay.c"
 #include "class.c"
 #include "slice.c"
 #include "idle.c"

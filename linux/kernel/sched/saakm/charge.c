@@ -36,7 +36,7 @@ static __always_inline void saakm_charge(struct rq *rq, struct task_struct *p)
 		saakm_tell_used(rq, p);
 }
 
-/* Somebody is about to be placed beside the running thread. */
+/* Somebody comes or goes beside the running thread; or somebody asks for its CPU time. */
 static noinline void saakm_charge_curr(struct rq *rq)
 {
 	struct task_struct *curr = saakm_rq_curr(rq);

@@ -219,9 +219,13 @@ static noinline void saakm_enqueue_other(struct rq *rq, struct task_struct *p)
 		if (st->rq)
 			saakm_shared_recall(p);
 		saakm_thread_event(rq, p, SAAKM_H_attr_changed, st->policy->ops->attr_changed);
+		if (st->rq && st->rq->key)	/* the handler may have changed it */
+			saakm_rq_resort(p);
 	}
 	if (READ_ONCE(st->in_kernel) == SAAKM_PREEMPTED && st->state == SAAKM_READY)
 		saakm_floor_link(rq, p);
+	if (p->se.sched_delayed)
+		saakm_delayed_came(rq, p);
 }
 
 /* READY again on another CPU, without having run. */
@@ -230,6 +234,8 @@ static noinline void saakm_landed(struct rq *rq, struct task_struct *p)
 	saakm_resume_wait(p);
 	if (p->saakm.in_kernel == SAAKM_PREEMPTED)
 		saakm_floor_link(rq, p);
+	if (p->se.sched_delayed)
+		saakm_delayed_came(rq, p);
 }
 
 /* Threads of the policy that a running thread has left may go first now. */
@@ -247,6 +253,10 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct saakm_core *core = saakm_core(p->saakm.policy, cpu_of(rq));
 
+	if (unlikely(flags & ENQUEUE_DELAYED)) {
+		saakm_wake_delayed(rq, p);
+		return;
+	}
 	if (static_branch_unlikely(&saakm_charging))
 		saakm_charge_curr(rq);
 	saakm_account_enqueue(rq, p, core);
@@ -259,7 +269,8 @@ static void enqueue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 	}
 	saakm_note_waker(rq, p);
 	saakm_place_woken(rq, p, core);
-	if (unlikely(p->saakm.event.flags & SAAKM_EV_OUSTED))
+	/* It was ousted. The event's flags said so, too, but are the policy's to overwrite. */
+	if (unlikely(task_on_rq_migrating(p)))
 		saakm_landed(rq, p);
 }
 
@@ -284,6 +295,11 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 
 	if (task_current(rq, p))
 		saakm_charge(rq, p);
+	else if (static_branch_unlikely(&saakm_charging))
+		saakm_charge_curr(rq);
+	if (static_branch_unlikely(&saakm_delaying) && flags & DEQUEUE_SLEEP &&
+	    saakm_delay(rq, p, flags))
+		return false;
 	saakm_account_dequeue(rq, p);
 
 	if (flags & DEQUEUE_SLEEP) {
@@ -292,8 +308,12 @@ static bool dequeue_task_saakm(struct rq *rq, struct task_struct *p, int flags)
 		else
 			saakm_block(rq, p);
 		st->event.flags = 0;
+		if (unlikely(flags & DEQUEUE_DELAYED))
+			saakm_delayed_left(rq, p);
 		return true;
 	}
+	if (p->se.sched_delayed)
+		rq->saakm.nr_delayed--;
 	if (unlikely(st->in_kernel == SAAKM_PREEMPTED_LISTED))
 		saakm_floor_unlink(rq, p);
 	if (task_on_rq_migrating(p))
@@ -307,7 +327,7 @@ static void yield_task_saakm(struct rq *rq)
 	struct saakm_policy *policy = curr->saakm.policy;
 
 	curr->saakm.event.flags |= SAAKM_EV_YIELD;
-	if (!policy->ops->yield)
+	if (!policy->ops->yield || (rq->nr_running == 1 && policy->own->charge_late))
 		return;
 	update_rq_clock(rq);
 	saakm_charge(rq, curr);
@@ -324,7 +344,8 @@ static noinline void saakm_ask_preempt(struct rq *rq, struct task_struct *p,
 	/* A thread that may use one CPU only was not asked for another. */
 	if (flags & WF_SYNC)
 		p->saakm.event.flags |= SAAKM_EV_SYNC;
-	saakm_charge(rq, curr);
+	if (!p->saakm.policy->own->charge_late)
+		saakm_charge(rq, curr);
 	saakm_enter(p, SAAKM_H_wakeup_preempt);
 	/* Without an indirect call, what most policies with an order name. */
 	preempt = ops->wakeup_preempt == saakm_preempt_by_order ?
@@ -381,7 +402,9 @@ static noinline void saakm_put_slow(struct rq *rq, struct task_struct *p,
 	if (p->saakm.on_rq) {
 		saakm_charge(rq, p);
 		saakm_core(p->saakm.policy, cpu_of(rq))->idle_since_ns = rq->clock;
-		if (likely(p->saakm.state != SAAKM_READY))
+		if (unlikely(p->se.sched_delayed))
+			saakm_put_delayed(rq, p);
+		else if (likely(p->saakm.state != SAAKM_READY))
 			saakm_requeue(rq, p);
 	}
 	/* One of ours begins a slice of its own; what it leaves of this one does no harm. */
@@ -604,14 +627,21 @@ static void switched_from_saakm(struct rq *rq, struct task_struct *p)
 	}
 }
 
-static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio)
+/* Shall @p take the CPU, or, if it has it and is @weaker now, make way? */
+static void saakm_reconsider(struct rq *rq, struct task_struct *p, bool weaker)
 {
 	if (!task_on_rq_queued(p))
 		return;
 	if (!task_current(rq, p))
 		wakeup_preempt(rq, p, 0);
-	else if (rq->nr_running > 1)
+	else if (weaker && rq->nr_running > 1)
 		resched_curr(rq);
+}
+
+/* As in the fair class. Where the order has changed, attr_changed asks for an election. */
+static void prio_changed_saakm(struct rq *rq, struct task_struct *p, int oldprio)
+{
+	saakm_reconsider(rq, p, p->prio > oldprio);
 }
 
 /* In the class that it comes from nobody has noted whether it was preempted in the kernel. */
@@ -620,60 +650,10 @@ static void switched_to_saakm(struct rq *rq, struct task_struct *p)
 	if (p->saakm.on_rq && p->saakm.state == SAAKM_READY && !task_current(rq, p) &&
 	    p->saakm.in_kernel != SAAKM_PREEMPTED_LISTED)
 		saakm_floor_link(rq, p);
-	prio_changed_saakm(rq, p, p->prio);
+	saakm_reconsider(rq, p, true);
 }
 
-/* Idle, and CPU hotplug: rq_online also fires when domains are rebuilt. */
-
-void __saakm_enter_idle(struct rq *rq)
-{
-	struct saakm_policy *policy;
-
-	if (!cpu_online(cpu_of(rq)))
-		return;		/* It dies, and idles for nobody. */
-	if (READ_ONCE(saakm_keeping_masks)) {
-		saakm_note_idle(cpu_of(rq), true);
-		smp_mb__after_atomic();		/* saakm_shared_link() */
-	}
-	for_each_saakm_policy(policy) {
-		saakm_core_event(policy, cpu_of(rq), SAAKM_H_enter_idle,
-				 policy->ops->enter_idle);
-		if (saakm_shared_waits(saakm_core(policy, cpu_of(rq))))
-			saakm_kick(cpu_of(rq));
-	}
-}
-
-void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
-{
-	/* Not exec_start, which fair's server sets anew when a fair thread comes. */
-	u64 since_ns = rq->saakm.idle_since_ns ?: idle->se.exec_start;
-	s64 delta_ns = rq_clock_task(rq) - since_ns;
-	struct saakm_policy *policy;
-
-	rq->saakm.idle_since_ns = 0;
-	WRITE_ONCE(rq->saakm.idle_ns, rq->saakm.idle_ns + delta_ns);
-	saakm_server_idle_time(rq, delta_ns);
-	if (!READ_ONCE(saakm_watching_idle))
-		return;
-	if (READ_ONCE(saakm_keeping_masks)) {
-		saakm_note_idle(cpu_of(rq), false);
-		saakm_shared_leave_idle(rq);
-	}
-	for_each_saakm_policy(policy)
-		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle, policy->ops->exit_idle);
-}
-
-/* For as long it does not idle, though the idle thread has the CPU. */
-void __saakm_note_forced_idle(struct rq *rq, bool forced)
-{
-	u64 now_ns = rq_clock_task(rq);
-
-	if (rq->saakm.forced_idle)
-		WRITE_ONCE(rq->saakm.idle_ns,
-			   rq->saakm.idle_ns - (now_ns - rq->saakm.forced_since_ns));
-	rq->saakm.forced_since_ns = now_ns;
-	WRITE_ONCE(rq->saakm.forced_idle, forced);
-}
+/* CPU hotplug: rq_online also fires when domains are rebuilt. */
 
 /* There is no caller who could take a refusal of the server's bandwidth. */
 void saakm_rq_activate(struct rq *rq)
@@ -718,7 +698,19 @@ static int balance_saakm(struct rq *rq, struct task_struct *prev, struct rq_flag
 		return false;
 	if (rq->saakm.nr_running)
 		saakm_refill(rq, rf);
+	/* Sleepers that merely stay queued shall not keep the CPU from looking for others. */
+	if (unlikely(rq->saakm.nr_delayed) && rq->saakm.nr_delayed == rq->saakm.nr_running)
+		saakm_pick_task(rq);
 	return rq->saakm.nr_running || saakm_newly_idle(rq, rf);
+}
+
+/* Somebody asks for the CPU time of the running thread. */
+static void saakm_update_curr(struct rq *rq)
+{
+	if (static_branch_unlikely(&saakm_charging))
+		saakm_charge_curr(rq);
+	else
+		update_curr_saakm(rq);
 }
 
 DEFINE_SCHED_CLASS(saakm) = {
@@ -743,7 +735,7 @@ DEFINE_SCHED_CLASS(saakm) = {
 	.switched_to		= switched_to_saakm,
 	.prio_changed		= prio_changed_saakm,
 
-	.update_curr		= update_curr_saakm,
+	.update_curr		= saakm_update_curr,
 };
 
 static void saakm_kick_work(struct irq_work *work)

@@ -102,6 +102,7 @@ static void saakm_evict(struct task_struct *p, struct saakm_policy *policy)
 	rq = task_rq_lock(p, &rf);
 	if (p->saakm.policy == policy) {
 		prev_class = p->sched_class;
+		saakm_cut_delay(rq, p);
 		sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
 		p->policy = p->saakm.by_cgroup ? p->saakm.home : SCHED_NORMAL;
 		data = saakm_detach(rq, p);

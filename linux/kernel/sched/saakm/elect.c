@@ -105,7 +105,10 @@ static noinline struct task_struct *saakm_elect_other(struct rq *rq, struct task
 	return saakm_floor_force(rq);
 }
 
-/* A forced turn that goes on; the policy that is owed the CPU; what the policies have lost. */
+/*
+ * A forced turn that goes on; the policy that is owed the CPU; what the policies have lost. While
+ * there are sleepers nobody is elected without a look at him.
+ */
 static noinline struct task_struct *saakm_elect_special(struct rq *rq, struct task_struct *curr)
 {
 	struct task_struct *next;
@@ -117,7 +120,7 @@ static noinline struct task_struct *saakm_elect_special(struct rq *rq, struct ta
 		return next;
 	if (rq->saakm.orphans.nr_tasks)
 		return saakm_rq_first(&rq->saakm.orphans);
-	if (!rq->saakm.owed)
+	if (!rq->saakm.owed && !rq->saakm.nr_delayed)
 		rq->saakm.special = false;
 	return NULL;
 }
@@ -136,9 +139,12 @@ static __always_inline struct task_struct *saakm_elect(struct rq *rq, struct tas
 
 static noinline struct task_struct *saakm_pick_slow(struct rq *rq, struct task_struct *curr)
 {
+	struct task_struct *next;
+
 	if (curr)
 		saakm_charge(rq, curr);
-	return saakm_elect(rq, curr);
+	next = saakm_elect(rq, curr);
+	return static_branch_unlikely(&saakm_delaying) ? saakm_awake(rq, next) : next;
 }
 
 /*

@@ -250,6 +250,13 @@ static inline int saakm_setsched_check(struct saakm_setsched *s, struct task_str
 	return s->used ? __saakm_setsched_check(s, p) : 0;
 }
 
+/* Is @p about to leave its policy for another one of the class? */
+static inline bool saakm_setsched_leaves(const struct saakm_setsched *s,
+					 const struct task_struct *p)
+{
+	return s->used && p->saakm.policy != s->target;
+}
+
 /* @p is dequeued and has its new parameters, p->policy among them. */
 static inline void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 					struct task_struct *p, const struct sched_attr *attr)
@@ -305,6 +312,12 @@ static inline void saakm_task_dead(struct task_struct *p) { }
 static inline int saakm_setsched_prepare(struct saakm_setsched *s, struct task_struct *p,
 					 const struct sched_attr *attr, int policy, bool user)
 { return 0; }
+static inline bool saakm_setsched_leaves(const struct saakm_setsched *s,
+					 const struct task_struct *p)
+{
+	return false;
+}
+
 static inline int saakm_setsched_check(struct saakm_setsched *s, struct task_struct *p)
 { return 0; }
 static inline void saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,

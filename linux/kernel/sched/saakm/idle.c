@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which CPUs idle, and whose whole core does: masks that are kept while a policy in use
- * asks for them, or shares queues. All CPUs write them, but a search reads no line of theirs.
+ * CPUs that idle: who is told, for how long they did, and which ones do, and whose whole core:
+ * masks that are kept while a policy in use asks for them, or shares queues. All CPUs write these,
+ * but a search reads no line of theirs.
  */
 
 u64 saakm_keeping_masks __read_mostly;
@@ -126,3 +127,55 @@ int saakm_idle_cpu_in(const struct task_struct *task, const struct cpumask *core
 	return cpu >= 0 ? cpu : saakm_first_idle(task, &saakm_idle_cpus, cores);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_idle_cpu_in, SAAKM);
+
+/* A CPU begins to idle, and ends it. */
+
+void __saakm_enter_idle(struct rq *rq)
+{
+	struct saakm_policy *policy;
+
+	if (!cpu_online(cpu_of(rq)))
+		return;		/* It dies, and idles for nobody. */
+	if (READ_ONCE(saakm_keeping_masks)) {
+		saakm_note_idle(cpu_of(rq), true);
+		smp_mb__after_atomic();		/* saakm_shared_link() */
+	}
+	for_each_saakm_policy(policy) {
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_enter_idle,
+				 policy->ops->enter_idle);
+		if (saakm_shared_waits(saakm_core(policy, cpu_of(rq))))
+			saakm_kick(cpu_of(rq));
+	}
+}
+
+void saakm_exit_idle(struct rq *rq, struct task_struct *idle)
+{
+	/* Not exec_start, which fair's server sets anew when a fair thread comes. */
+	u64 since_ns = rq->saakm.idle_since_ns ?: idle->se.exec_start;
+	s64 delta_ns = rq_clock_task(rq) - since_ns;
+	struct saakm_policy *policy;
+
+	rq->saakm.idle_since_ns = 0;
+	WRITE_ONCE(rq->saakm.idle_ns, rq->saakm.idle_ns + delta_ns);
+	saakm_server_idle_time(rq, delta_ns);
+	if (!READ_ONCE(saakm_watching_idle))
+		return;
+	if (READ_ONCE(saakm_keeping_masks)) {
+		saakm_note_idle(cpu_of(rq), false);
+		saakm_shared_leave_idle(rq);
+	}
+	for_each_saakm_policy(policy)
+		saakm_core_event(policy, cpu_of(rq), SAAKM_H_exit_idle, policy->ops->exit_idle);
+}
+
+/* For as long it does not idle, though the idle thread has the CPU. */
+void __saakm_note_forced_idle(struct rq *rq, bool forced)
+{
+	u64 now_ns = rq_clock_task(rq);
+
+	if (rq->saakm.forced_idle)
+		WRITE_ONCE(rq->saakm.idle_ns,
+			   rq->saakm.idle_ns - (now_ns - rq->saakm.forced_since_ns));
+	rq->saakm.forced_since_ns = now_ns;
+	WRITE_ONCE(rq->saakm.forced_idle, forced);
+}

@@ -38,6 +38,7 @@ struct saakm_own {
 	enum saakm_rq_type		queue;
 	saakm_key_fn			key, bound;
 	bool				yield_to_any;
+	bool				charge_late;
 	bool				refills;	/* shares queues, or has a handler */
 	struct saakm_shared		*shared;
 	unsigned int			task_size;
@@ -84,6 +85,8 @@ enum saakm_handler {
 	SAAKM_H_unblock_end,
 	SAAKM_H_requeue,
 	SAAKM_H_block,
+	SAAKM_H_block_delay,
+	SAAKM_H_unblock_delayed,
 	SAAKM_H_yield,
 	SAAKM_H_tick,
 	SAAKM_H_used,
@@ -307,6 +310,7 @@ bool saakm_put_off(struct rq *rq, bool *owed);
 
 /* class.c */
 DECLARE_STATIC_KEY_FALSE(saakm_charging);	/* some policy in use has a handler `used` */
+DECLARE_STATIC_KEY_FALSE(saakm_delaying);	/* likewise `block_delay` */
 void saakm_use(struct saakm_policy *policy);
 
 /* slice.c */
@@ -341,6 +345,9 @@ static inline u64 saakm_slice_left(const struct task_struct *p)
 
 	return max_t(s64, left_ns, 0);
 }
+
+/* delay.c */
+struct task_struct *saakm_awake(struct rq *rq, struct task_struct *next);
 
 /* state.c */
 bool saakm_transition_allowed(enum saakm_state from, enum saakm_state to);

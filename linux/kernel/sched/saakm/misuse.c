@@ -22,6 +22,8 @@ static const char *saakm_inconsistent_queue(const struct saakm_policy *policy)
 		return NULL;
 	if (!policy->schedule)
 		return "schedule is missing, for queue is SAAKM_RQ_NONE";
+	if (policy->block_delay)
+		return "block_delay is of no use: queue is SAAKM_RQ_NONE";
 	if (!policy->place && !(policy->new_place && policy->unblock_place))
 		return "place is missing, for queue is SAAKM_RQ_NONE";
 	return NULL;

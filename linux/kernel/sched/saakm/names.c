@@ -11,6 +11,8 @@ const char * const saakm_handler_names[SAAKM_NR_HANDLERS] = {
 	[SAAKM_H_unblock_end]	= "unblock_end",
 	[SAAKM_H_requeue]	= "requeue",
 	[SAAKM_H_block]	= "block",
+	[SAAKM_H_block_delay]	= "block_delay",
+	[SAAKM_H_unblock_delayed]	= "unblock_delayed",
 	[SAAKM_H_yield]	= "yield",
 	[SAAKM_H_tick]		= "tick",
 	[SAAKM_H_used]		= "used",
@@ -42,6 +44,7 @@ const char * const saakm_state_names[SAAKM_NR_STATES] = {
 	[SAAKM_BLOCKED]		= "BLOCKED",
 	[SAAKM_MIGRATING]	= "MIGRATING",
 	[SAAKM_TERMINATED]	= "TERMINATED",
+	[SAAKM_DELAYED]		= "DELAYED",
 };
 
 static const char * const saakm_topology_names[] = {

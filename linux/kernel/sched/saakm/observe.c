@@ -32,6 +32,7 @@ static int __init saakm_keep_patched(char *arg)
 	static_branch_inc(&__saakm_enabled);
 	static_branch_inc(&saakm_observed);
 	static_branch_inc(&saakm_charging);
+	static_branch_inc(&saakm_delaying);
 	return 0;
 }
 early_param("saakm_keep_patched", saakm_keep_patched);

@@ -96,6 +96,8 @@ void saakm_use(struct saakm_policy *policy)
 	static_branch_inc(&__saakm_enabled);
 	if (routines->used)
 		static_branch_inc(&saakm_charging);
+	if (routines->block_delay)
+		static_branch_inc(&saakm_delaying);
 	if (routines->newly_idle)
 		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->own->mask);
 	saakm_watch_idle(policy->own);
@@ -119,6 +121,8 @@ static void saakm_unuse(struct saakm_policy *policy)
 	policy->used_once = false;
 	if (policy->own->routines.used)
 		static_branch_dec(&saakm_charging);
+	if (policy->own->routines.block_delay)
+		static_branch_dec(&saakm_delaying);
 	if (policy->own->refills)
 		static_branch_dec(&saakm_refilling);
 	static_branch_dec(&__saakm_enabled);
@@ -180,6 +184,7 @@ static int saakm_own_policy(struct saakm_policy *policy)
 	own->bound = policy->bound;
 	own->refills = policy->routines.refill;
 	own->yield_to_any = policy->yield_to_any;
+	own->charge_late = policy->charge_late;
 	own->leaving = saakm_fallback;
 	own->leaving.terminate = own->routines.terminate;
 	strscpy(own->name, policy->name);

@@ -50,17 +50,18 @@ static void saakm_hand_over(struct task_struct *p, struct saakm_policy *old,
 		return;
 	}
 	start_ns = local_clock();
+	saakm_cut_delay(rq, p);
 	sched_deq_and_put_task(p, DEQUEUE_SAVE | DEQUEUE_MOVE, &ctx);
 	/* In none it is at no moment: execve() and others look without the lock. */
 	old_data = saakm_leave_policy(rq, p);
 	saakm_set_membership(p, new, data, process);
-	p->saakm.event.flags = SAAKM_EV_CAME;
 	saakm_list_member(p);
 	if (ops->take_over) {
 		saakm_enter(p, SAAKM_H_take_over);
 		ops->take_over(&p->saakm.event, old_data ? old_data->bytes : NULL);
 		saakm_leave();
 	}
+	p->saakm.event.flags |= SAAKM_EV_CAME;	/* not before: the handler may overwrite it */
 	sched_enq_and_set_task(&ctx);
 	last->longest_pause_ns = max(last->longest_pause_ns, local_clock() - start_ns);
 	last->nr_threads++;

@@ -15,6 +15,7 @@ enum saakm_slice_timing {
 
 struct saakm_cpu {
 	unsigned int		nr_running;
+	unsigned int		nr_delayed;	/* of them: delay.c */
 	bool			nohz_kicked;	/* balance for idle cores too */
 	bool			kicked;		/* an idle CPU shall ask the policies */
 	bool			kick_owed;	/* at the next tick */

@@ -21,8 +21,9 @@ void saakm_wrong_election(struct rq *rq, struct saakm_policy *policy, struct tas
 static inline bool saakm_electable(struct rq *rq, struct saakm_policy *policy,
 				   struct task_struct *next)
 {
-	if (likely(next->saakm.state == SAAKM_READY && next->saakm.policy == policy &&
-		   task_cpu(next) == cpu_of(rq) && next->saakm.on_rq))
+	if (likely((next->saakm.state == SAAKM_READY || next->saakm.state == SAAKM_DELAYED) &&
+		   next->saakm.policy == policy && task_cpu(next) == cpu_of(rq) &&
+		   next->saakm.on_rq))
 		return true;
 	saakm_wrong_election(rq, policy, next);
 	return false;

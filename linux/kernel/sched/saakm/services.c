@@ -44,6 +44,32 @@ u64 saakm_slice_left_ns(const struct task_struct *p)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_slice_left_ns, SAAKM);
 
+/* Elsewhere the runqueue may be locked by nobody, or the wrong one: it would be corrupted. */
+void saakm_charge_now(struct task_struct *running)
+{
+	const struct task_struct *woken = raw_cpu_read(saakm_context.subject);
+	enum saakm_handler handler = raw_cpu_read(saakm_context.handler);
+	struct rq *rq;
+
+	if (handler != SAAKM_H_wakeup_preempt) {
+		saakm_violation(SAAKM_EXIT_POLICY_ERROR, NULL, NULL,
+				"%s called in %s", __func__, saakm_handler_names[handler]);
+		return;
+	}
+	rq = task_rq(woken);
+	lockdep_assert_rq_held(rq);
+	if (running != saakm_rq_curr(rq)) {
+		saakm_violation(SAAKM_EXIT_POLICY_ERROR, NULL, NULL,
+				"%s called for a thread that does not run on CPU %d", __func__,
+				cpu_of(rq));
+		return;
+	}
+	saakm_charge(rq, running);
+	__this_cpu_write(saakm_context.subject, woken);
+	__this_cpu_write(saakm_context.handler, SAAKM_H_wakeup_preempt);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_charge_now, SAAKM);
+
 void saakm_notifier_work(struct irq_work *work)
 {
 	/* A handler has enabled interrupts, with the lock held. */
@@ -79,6 +105,19 @@ unsigned int saakm_task_weight(const struct task_struct *p)
 	return scale_load_down(p->se.load.weight);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_task_weight, SAAKM);
+
+u32 saakm_task_inverse(const struct task_struct *p)
+{
+	return p->se.load.inv_weight;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_task_inverse, SAAKM);
+
+/* The core keeps it as it does for the fair class: __setscheduler_params(), sched_fork() */
+u64 saakm_task_slice_ns(const struct task_struct *p)
+{
+	return p->se.custom_slice ? p->se.slice : 0;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_task_slice_ns, SAAKM);
 
 /* sched_prio_to_wmult[] of nice 0: 2^32 / 1024 */
 #define NICE_0_INVERSE_SHIFT	22

@@ -482,7 +482,7 @@ int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores)
 	int cpu;
 
 	if (!own || saakm_being_loaded() != policy || own->queue == SAAKM_RQ_NONE || !cores ||
-	    !cpumask_intersects(cores, cpu_possible_mask))
+	    own->routines.block_delay || !cpumask_intersects(cores, cpu_possible_mask))
 		return -EINVAL;
 	for_each_cpu_and(cpu, cores, cpu_possible_mask) {
 		if (saakm_core(policy, cpu)->shared)

@@ -315,7 +315,7 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	struct saakm_task *st = &p->saakm;
 	struct saakm_policy *target = s->target;
 	const struct saakm_module_routines *ops;
-	bool came = st->policy;
+	bool came = st->policy && st->policy != target;
 	int home;
 
 	if (!target) {
@@ -329,8 +329,6 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 		if (came)
 			s->old = saakm_leave_policy(rq, p);
 		saakm_set_membership(p, target, s->data, s->process);
-		if (came)
-			st->event.flags = SAAKM_EV_CAME;
 		s->data = NULL;
 		s->process = NULL;
 		saakm_list_member(p);
@@ -345,6 +343,8 @@ void __saakm_setsched_apply(struct saakm_setsched *s, struct rq *rq,
 	ops = READ_ONCE(target->ops);
 	if (ops->setparam_attr)
 		saakm_setparam(s, p, ops, attr);
+	if (came)	/* not before: a handler may overwrite the flags */
+		st->event.flags |= SAAKM_EV_CAME;
 }
 
 void __saakm_setsched_done(struct saakm_setsched *s)

@@ -596,6 +596,12 @@ void resched_cpu(int cpu);
 void enqueue_task(struct rq *rq, struct task_struct *p, int flags);
 bool dequeue_task(struct rq *rq, struct task_struct *p, int flags);
 void activate_task(struct rq *rq, struct task_struct *p, int flags);
+/* kernel/sched/sched.h: from here on a wakeup may take @p elsewhere. */
+static inline void __block_task(struct rq *rq, struct task_struct *p)
+{
+	smp_store_release(&p->on_rq, 0);
+}
+
 void deactivate_task(struct rq *rq, struct task_struct *p, int flags);
 void wakeup_preempt(struct rq *rq, struct task_struct *p, int flags);
 void set_task_cpu(struct task_struct *p, unsigned int cpu);
