@@ -31,7 +31,7 @@ CALL(switched_from_saakm, saakm_sched_class.switched_from(RQ(0), TASK(1)); retur
 CALL(switched_to_saakm, saakm_sched_class.switched_to(RQ(0), TASK(1)); return 0;)
 CALL(prio_changed_saakm,
      saakm_sched_class.prio_changed(RQ(0), TASK(1), A(2)); return 0;)
-CALL(update_curr_saakm, saakm_sched_class.update_curr(RQ(0)); return 0;)
+CALL(saakm_update_curr, saakm_sched_class.update_curr(RQ(0)); return 0;)
 
 CALL(__saakm_newly_idle, return __saakm_newly_idle(RQ(0), &rf);)
 CALL(__saakm_refill, __saakm_refill(RQ(0), &rf); return 0;)
@@ -130,7 +130,7 @@ static const struct replay_call table[] = {
 	ENTRY(select_task_rq_saakm, PI_LOCKED), ENTRY(task_tick_saakm, RQ_LOCKED),
 	ENTRY(task_fork_saakm, PI_LOCKED), ENTRY(switched_from_saakm, RQ_LOCKED),
 	ENTRY(switched_to_saakm, RQ_LOCKED), ENTRY(prio_changed_saakm, RQ_LOCKED),
-	ENTRY(update_curr_saakm, RQ_LOCKED), ENTRY(__saakm_newly_idle, RQ_LOCKED),
+	ENTRY(saakm_update_curr, RQ_LOCKED), ENTRY(__saakm_newly_idle, RQ_LOCKED),
 	ENTRY(__saakm_refill, RQ_LOCKED), ENTRY(saakm_pick_shared, RQ_LOCKED),
 	ENTRY(__saakm_goes_on, RQ_LOCKED), ENTRY(saakm_prio_less, RQ_LOCKED),
 	ENTRY(saakm_can_stop_tick, IRQS_OFF), ENTRY(saakm_trigger_balance, IRQS_OFF),

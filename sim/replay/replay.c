@@ -532,23 +532,3 @@ void replay_tell(void)
 	print(out, "}}\n");
 	sim_output_close(out);
 }
-
-/* Of the parts that a replay does not have. Who dies says nothing: conduct.c does. */
-
-void sim_core_finish(void)
-{
-}
-
-void run_threads_ended(void);
-void run_threads_ended(void)
-{
-}
-
-void sim_core_check(void)
-{
-}
-
-unsigned int sim_core_max_cpus(void)
-{
-	return NR_CPUS;
-}

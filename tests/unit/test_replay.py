@@ -119,6 +119,12 @@ def test_each_word_is_a_recording_on_each_number_of_cpus(compared, tmp_path):
     assert "raced" in done.output and "saakm_pick_task" in done.output
 
 
+def test_a_log_has_all_columns(compared):
+    words = ["replay", "fifo,vtime", "--kinds"]
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "40", "TERM": "dumb"})
+    assert "not replayed" in done.output and "…" not in done.output
+
+
 def test_the_usual_ones_as_json(compared):
     done = invoke("--json")
     assert done.exit_code == 0, done.output

@@ -17,7 +17,8 @@ from ..builder.policies import find_policy
 from ..lab.replay.conduct import Agreement, compare_all
 from ..lab.replay.record import WORKLOADS, Recorded, refuse_old_qemu
 from ..sim.verdict import statuses
-from ..view.terminal import figure, label, table
+from ..view.terminal import figure, label, table, widened
+from . import replay_fair
 from .comma_lists import words
 
 _MOST_CPUS = 64
@@ -27,6 +28,7 @@ _USUAL = ("fifo", "rr", "prio", "vtime")
 
 @statuses()
 def replay(
+    context: typer.Context,
     policies: Annotated[
         list[str] | None,
         typer.Argument(
@@ -35,7 +37,10 @@ def replay(
             show_default=" ".join(_USUAL),
         ),
     ] = None,
-    cpus: Annotated[str, typer.Option("--cpus", help="Of the guest, e.g. 2,4,8,16.")] = "2",
+    cpus: Annotated[
+        str,
+        typer.Option("--cpus", help="Of the guest, e.g. 2,4,8,16.", show_default="2; 1 of fair"),
+    ] = "",
     calls: Annotated[int, typer.Option("--calls", min=1, help="Calls to record.")] = 100_000,
     seed: Annotated[int, typer.Option("--seed", help="Another one, another run.")] = 1,
     workload: Annotated[
@@ -45,17 +50,32 @@ def replay(
         Path | None, typer.Option("--keep", help="Directory for the recordings.")
     ] = None,
     kinds: Annotated[bool, typer.Option("--kinds", help="Count each kind of call.")] = False,
+    of: replay_fair.Of = replay_fair.Asked.SAAKM,
+    scenario: replay_fair.ScenarioOption = "all",
+    picks: replay_fair.Picks = 10_000,
+    features: replay_fair.Features = "",
+    param: replay_fair.Param = None,
+    states: replay_fair.States = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Record the calls of the class in a guest, replay them into the class in the simulator, compare.
 
     Each answer, effect and state must be equal; the first that is not is shown, and the status is 1.
     A call that is equal only at another place in the order of what overlaps counts as raced.
+
+    With --of fair what the kernel asks of fair is recorded, and asked of a policy that decides as
+    fair does: who is picked, whether the running thread gives way, and who stays queued in its sleep.
     """
+    replay_fair.refuse_unheeded(context, of)
+    if of is replay_fair.Asked.FAIR:
+        given = (scenario, picks, words(features), tuple(param or ()), seed, states)
+        asked = replay_fair.Options(*given)
+        replay_fair.run(_one_policy(policies), _counts(cpus or "1"), asked, keep, as_json)
+        return
     wanted = [
         Recorded(tuple(map(_directory, word.split(","))), count, seed, calls, _command(workload))
         for word in policies or _USUAL
-        for count in _counts(cpus)
+        for count in _counts(cpus or "2")
     ]
     refuse_old_qemu()
     if keep:
@@ -68,6 +88,14 @@ def replay(
     else:
         _show(found, kinds)
     raise typer.Exit(any(not one.holds for one in found))
+
+
+def _one_policy(policies: list[str] | None) -> Path:
+    if not policies or len(policies) > 1 or "," in policies[0]:
+        raise SaakmError(
+            "--of fair is for one policy", f"there are {len(policies or ())} words", "name one"
+        )
+    return _directory(policies[0])
 
 
 def _command(workload: str) -> tuple[str, ...]:
@@ -99,7 +127,7 @@ def _directory(word: str) -> Path:
 
 
 def _show(found: list[Agreement], kinds: bool) -> None:
-    console = Console()
+    console = widened(Console())
     columns = [figure(word) for word in _COLUMNS]
     shown = table("", label("policies"), *columns)
     for one in found:

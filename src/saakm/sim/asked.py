@@ -130,8 +130,8 @@ def source_of(policy: str) -> Path:
     if not source:
         raise SaakmError(
             f"'{policy}' cannot be simulated",
-            "it is the kernel's own scheduler, of which the simulator has no model",
-            "name a policy: saakm sim rr; for EEVDF: saakm run none, in a guest",
+            "it is the kernel's own scheduler, which the simulator has only in rough, beside policies",
+            "name a policy: saakm sim rr; for the kernel's own: saakm run fair, in a guest",
         )
     return source
 

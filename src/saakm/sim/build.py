@@ -3,8 +3,10 @@
 
 import contextlib
 import hashlib
+import os
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache as remembered
 from pathlib import Path
 
@@ -28,6 +30,8 @@ from .kbuild import Module
 from .kinds import Recipe
 
 _ATTEMPTS = 3
+# Whatever stands in brackets or quotes: it may be a macro that says what is included.
+_NAME = re.compile(r'[<"](?=([^<>"\n]+)[>"])')
 
 
 def build(modules: Sequence[Module], recipe: Recipe) -> Path:
@@ -100,18 +104,54 @@ def policy_units(module: Module, recipe: Recipe) -> list[Unit]:
     flags = [*kernel_flags(recipe, of_policy=True), "-DMODULE", f'-DKBUILD_MODNAME="{name}"']
     flags += [f"-D__KBUILD_MODNAME=kmod_{name}", f'-DKBUILD_BASENAME="{name}"']
     # The kernel's build copies shared headers into lib/ beside the policy.
-    for place in (module.directory, module.directory.parent, paths.POLICIES):
+    places = [module.directory, module.directory.parent, paths.POLICIES]
+    for place in places:
         flags += ["-iquote", str(place)]
     flags += module.flags
+    places += [Path(flag.removeprefix("-I")) for flag in module.flags if flag.startswith("-I")]
 
     def inputs() -> str:
-        return hash_named(source_files(module.directory), kernel_inputs())
+        files = source_files(module.directory)
+        return hash_named(files | _included(files.values(), module.flags, places), kernel_inputs())
 
     now, program = inputs(), recipe.compiler.program
     return [
         Unit(file, program, tuple(flags), now, of_policy=True, look_again=inputs)
         for file in module.sources
     ]
+
+
+def _included(
+    files: Iterable[Path], flags: Sequence[str], places: Sequence[Path]
+) -> dict[str, Path]:
+    """What they include by its place, and what that does: a test's policy may be another, and more.
+
+    From beside them, or wherever the compiler looks for it: all that it may find counts.
+    """
+    found: dict[str, Path] = {}
+    named = [f'"{flag.removeprefix("-include")}"' for flag in flags if flag.startswith("-include")]
+    left = [(Path(), "\n".join([*flags, *named])), *((file.parent, _text(file)) for file in files)]
+    while left:
+        beside, text = left.pop()
+        for name in _NAME.findall(text):
+            for place in (beside, *places):
+                if not _may_be_read(place / name):
+                    continue
+                # Of a link, it is the link beside which the compiler looks for more.
+                other = (place / name).parent.resolve() / Path(name).name
+                if str(other) not in found:
+                    found[str(other)] = other
+                    left.append((other.parent, _text(other)))
+    return found
+
+
+def _may_be_read(file: Path) -> bool:
+    """Path.is_file() raises for some names; what /proc has is empty, and another each time."""
+    return os.path.isfile(file) and os.path.getsize(file) > 0 and os.access(file, os.R_OK)
+
+
+def _text(file: Path) -> str:
+    return file.read_text(errors="replace")
 
 
 def kernel_flags(recipe: Recipe, of_policy: bool = False) -> tuple[str, ...]:

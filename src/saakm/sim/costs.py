@@ -21,6 +21,7 @@ from ..base import paths
 from ..base.errors import SaakmError
 from ..base.files import write_text
 from ..model.cost_rows import FunctionRow, Row
+from ..model.fair_class import FAIR
 from ..model.schema import fit, parse_json, plain, read_json
 from ..model.sim_costs import CostFile, Migration, Operations
 
@@ -30,7 +31,7 @@ _COMMAND = "PYTHONPATH=src python -m saakm.sim.costs benchmarks/sim-costs/measur
 _WHAT = "a table of costs"
 _HINT = f"{MEASURED} is one; or lines NAME INSTRUCTIONS, as wakeup 500, and rate 1000"
 _BASE = "fifo"
-_NOT_POLICIES = ("eevdf", "sched_fifo")
+_NOT_POLICIES = (FAIR, "sched_fifo")
 # As the counted time of guests has it: 1,000 million instructions a second.
 _RATE = 1000
 # A thread that was moved reads a first-level cache anew, line by line.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import SaakmError
+from ..base.errors import BadInput
 from ..model.schema import fit, parse_json
 from ..model.simulation import Simulation
 from .crash import Crashed, NotLoaded
@@ -29,12 +29,6 @@ _SANITIZERS = {
 }
 _NOT_LOADED = re.compile(r"\bmodule (?P<module>\S+) could not be loaded: (?P<error>[^\s:]+)")
 OnProgress = Callable[[int, int], None]
-
-
-class BadInput(SaakmError):
-    """The program refuses an option, a parameter, a file: in its own words, with FILE:LINE."""
-
-    status = 2
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..base import cache
 from ..base.files import make_output, replacing
 from ..builder.source import SERIES
+from ..model.fair_class import FAIR
 from ..model.schema import plain
 from ..model.simulation import Simulation
 from ..model.trace_metadata import Recorded, Summary
@@ -50,7 +51,7 @@ def write(
     if is_file(target):
         return None
     draw_pictures(timeline, topology, target, "png", title, "simulated time")
-    name = found.policies[0].name if found.policies else "fair"
+    name = found.policies[0].name if found.policies else FAIR
     summary = summarise(name, timeline, recorded, target)
     (target / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
     return summary

@@ -58,6 +58,14 @@ void add_field(int kind, const char *name, uint64_t offset, unsigned int size)
 	f->size = size;
 }
 
+bool has_field(int kind, const char *name)
+{
+	for (unsigned int i = 0; i < nr_fields[kind]; i++)
+		if (!strcmp(fields[kind][i].name, name))
+			return true;
+	return false;
+}
+
 uint64_t offset_of(int kind, const char *name)
 {
 	for (unsigned int i = 0; i < nr_fields[kind]; i++)
@@ -183,7 +191,7 @@ void note_core(uint64_t task, unsigned int cpu)
 {
 	uint64_t policy, cores;
 
-	if (!(task & KERNEL) || task >= -4096ull)
+	if (!(task & KERNEL) || task >= -4096ull || !has_field(POLICY, "cores"))
 		return;
 	policy = read_number(task + offset_of(TASK, "saakm_policy"), 8);
 	if (!policy)

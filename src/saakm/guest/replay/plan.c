@@ -10,6 +10,9 @@
 
 struct function functions[MOST_FUNCTIONS];
 unsigned int nr_functions, nr_cpus;
+unsigned int stack_bits = 14;	/* 16 KiB, aligned: THREAD_SIZE and IRQ_STACK_SIZE */
+char first_call[NAME_LENGTH];
+bool counting;
 const char *plan_text;
 size_t plan_length;
 uint64_t symbol_per_cpu, symbol_runqueues, symbol_hot, symbol_jiffies, symbol_irq_regs;
@@ -69,6 +72,22 @@ static void read_field_line(const char *line)
 			add_field(kind, name, offset, size);
 }
 
+/* Of a function that a line before this one was about. */
+static void read_counting(const char *line, const char *word)
+{
+	bool is_mark = !strcmp(word, "mark");
+	char name[NAME_LENGTH];
+
+	if (sscanf(line, "%*s %63s", name) != 1)
+		refuse(line);
+	for (unsigned int i = 0; i < nr_functions; i++)
+		if (!strcmp(functions[i].name, name)) {
+			functions[i].is_mark |= is_mark;
+			functions[i].is_counted |= !is_mark;
+			counting |= !is_mark;
+		}
+}
+
 static void read_line(const char *line)
 {
 	char word[16], name[NAME_LENGTH];
@@ -81,6 +100,12 @@ static void read_line(const char *line)
 	else if (!strcmp(word, "call") || !strcmp(word, "effect") || !strcmp(word, "opaque") ||
 		 !strcmp(word, "boundary"))
 		read_function(line, word);
+	else if (!strcmp(word, "mark") || !strcmp(word, "counted"))
+		read_counting(line, word);
+	else if (!strcmp(word, "first"))
+		sscanf(line, "%*s %63s", first_call);
+	else if (!strcmp(word, "stack"))
+		sscanf(line, "%*s %u", &stack_bits);
 	else if (!strcmp(word, "field"))
 		read_field_line(line);
 	else if (!strcmp(word, "symbol") && sscanf(line, "%*s %63s %lx", name, &address) == 2)

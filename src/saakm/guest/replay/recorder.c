@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A plugin of QEMU's: what Linux's core asks of the class SaaKM, and what the class answers.
+ * A plugin of QEMU's: what Linux's core asks of a class, SaaKM or fair, and what the class answers.
  *
- * Arguments: plan=FILE, out=FILE, calls=N (then the machine is switched off). The guest knows
+ * Arguments: plan=FILE, out=FILE, calls=N (then the machine is switched off; where the plan says
+ * which calls count, these, if they return something, since the one that is the mark). The guest knows
  * nothing of it: no probe is in its code, its time does not go on, a run is the same with and
  * without it.
  *
@@ -28,7 +29,6 @@
 
 EXPORTED int qemu_plugin_version = 4;
 
-#define STACK_BITS	14	/* 16 KiB, aligned: THREAD_SIZE and IRQ_STACK_SIZE */
 #define HARDIRQ_MASK	0x000f0000
 #define MOST_FRAMES	64
 
@@ -43,9 +43,8 @@ struct frame {
 
 static struct frame frames[MOST_FRAMES];
 static unsigned int nr_frames;
-static uint64_t most_calls = ~0ull, count;
-static bool armed, over;
-static const char *first_call = "__saakm_setsched_prepare";
+static uint64_t most_calls = ~0ull, count, counted;
+static bool armed, over, marked;
 
 /* The innermost frame that a call with this stack pointer is within, or NULL. */
 static struct frame *frame_around(uint64_t sp, unsigned int hardirq)
@@ -55,7 +54,7 @@ static struct frame *frame_around(uint64_t sp, unsigned int hardirq)
 	for (unsigned int i = 0; i < nr_frames; i++) {
 		struct frame *f = &frames[i];
 
-		if (f->sp >> STACK_BITS == sp >> STACK_BITS && f->sp > sp &&
+		if (f->sp >> stack_bits == sp >> stack_bits && f->sp > sp &&
 		    f->hardirq == hardirq && (!found || f->sp < found->sp))
 			found = f;
 	}
@@ -80,10 +79,10 @@ static void note_objects(const struct frame *f, unsigned int cpu)
 	for (int i = 0; f->function->arguments[i] != '-' && f->function->arguments[i]; i++) {
 		uint64_t a = f->arguments[i];
 
-		if (f->function->arguments[i] == 't') {
+		if (f->function->arguments[i] == 't' || f->function->arguments[i] == 'e') {
 			note_task(a);
 			note_core(a, cpu);
-		} else if (f->function->arguments[i] == 'r') {
+		} else if (strchr("rc", f->function->arguments[i])) {
 			uint64_t curr = read_number(a + offset_of(RQ, "curr"), 8);
 
 			note_task(curr);
@@ -164,6 +163,31 @@ static void push(const struct frame *f)
 	frames[nr_frames++] = *f;
 }
 
+/* Fair's functions are told parts: of a runqueue, of a thread. */
+static void name_owners(struct frame *f)
+{
+	const char *arguments = f->function->arguments;
+
+	for (int i = 0; arguments[i]; i++)
+		if (arguments[i] == 'c')
+			f->arguments[i] = runqueue_at(f->arguments[i]);
+		else if (arguments[i] == 'e')
+			f->arguments[i] -= offset_of(HOT, "entity");
+}
+
+/* Is it enough? */
+static void count_call(const struct function *function, uint64_t returned)
+{
+	marked |= function->is_mark;
+	if (!counting ? count < most_calls :
+	    !function->is_counted || !marked || !returned || ++counted < most_calls)
+		return;
+	if (over)
+		return;
+	over = true;
+	kill(getpid(), SIGTERM);	/* the machine is switched off */
+}
+
 static void enter(unsigned int told, void *data)
 {
 	const struct function *function = data;
@@ -171,7 +195,7 @@ static void enter(unsigned int told, void *data)
 	struct frame *around, f = { .function = function };
 	unsigned int preempt, cpu;
 
-	if (over || (!armed && strcmp(function->name, first_call)))
+	if (over || (!armed && *first_call && strcmp(function->name, first_call)))
 		return;
 	if (function->is_effect && !nr_frames)
 		return;
@@ -193,6 +217,7 @@ static void enter(unsigned int told, void *data)
 		return;
 	for (int i = 0; i < MOST_ARGUMENTS; i++)
 		f.arguments[i] = get_register(cpu, registers[i]);
+	name_owners(&f);
 	f.number = around ? around->number : count++;
 	if (function->is_effect && !function->is_opaque) {
 		effect(&f, 0);
@@ -223,10 +248,7 @@ static void leave(const struct frame *f, unsigned int cpu)
 	put(cpu);
 	put(returned);
 	put(read_number(symbol_jiffies, 8));
-	if (count >= most_calls && !over) {
-		over = true;
-		kill(getpid(), SIGTERM);	/* the machine is switched off */
-	}
+	count_call(f->function, returned);
 }
 
 /* A block of code begins while there are frames. */

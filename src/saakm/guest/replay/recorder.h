@@ -19,14 +19,21 @@ struct function {
 	bool	is_opaque;		/* an effect that counts when it is over */
 	bool	is_boundary;		/* calls below are not made by those above */
 	bool	is_lock;		/* it takes one */
-	/* r: runqueue, t: thread, a: struct sched_attr, others: a number */
+	bool	is_mark;			/* from this one on those count that do */
+	bool	is_counted;
+	/*
+	 * r: runqueue, t: thread, a: struct sched_attr, c: fair's part of a runqueue, e: of a
+	 * thread, others: a number
+	 */
 	char	arguments[MOST_ARGUMENTS + 1];
 	char	returns;		/* t: a thread, '-': nothing */
 };
 
 /* plan.c: what Python found out about the kernel */
 extern struct function functions[];
-extern unsigned int nr_functions, nr_cpus;
+extern unsigned int nr_functions, nr_cpus, stack_bits;
+extern char first_call[];		/* with it the recording begins; "": at once */
+extern bool counting;			/* not all calls count */
 extern const char *plan_text;
 extern size_t plan_length;
 extern uint64_t symbol_per_cpu, symbol_runqueues, symbol_hot, symbol_jiffies, symbol_irq_regs;
@@ -45,6 +52,7 @@ unsigned int this_cpu(unsigned int told);
 /* objects.c: runqueues, threads, cores and variables as they were last written down */
 enum { RQ, TASK, CORE, POLICY, HOT, GLOBAL, NR_KINDS };
 void add_field(int kind, const char *name, uint64_t offset, unsigned int size);
+bool has_field(int kind, const char *name);
 uint64_t offset_of(int kind, const char *name);
 uint64_t read_field(int kind, uint64_t address, const char *name);
 uint64_t runqueue_at(uint64_t address);

@@ -19,6 +19,9 @@ from ...sim.kbuild import Module
 from ...sim.kinds import Recipe
 
 _SOURCES = paths.REPO / "sim" / "replay"
+_FAIR = paths.REPO / "sim" / "fair"
+# Of sim/replay, what replays of fair have as well.
+_SHARED = ("recording", "absent")
 # What a run is made of, and a replay is not.
 _NOT_OURS = ("run",)
 _REPLACED = re.compile(r"\bmodel_of_(\w+)\(")
@@ -51,6 +54,37 @@ def build(modules: Sequence[Module], recipe: Recipe) -> Path:
         files = [*(objects[unit] for unit in ours), *renamed, *joined]
         command = [recipe.compiler.program, *map(str, files), *recipe.linking, "-o", str(scratch)]
         _run(command)
+    return program
+
+
+def build_fair(module: Module, recipe: Recipe) -> Path:
+    """The program that asks the class what a kernel asked fair. It replaces nothing of the model."""
+    inside = (*sim.kernel_flags(recipe), f"-I{kinds.CORE}", f"-I{kinds.ENGINE}", f"-I{kinds.CLASS}")
+    headers = [*_SOURCES.glob("*.h"), *_FAIR.glob("*.h")]
+    digest = hash_files(headers, _SOURCES.parent, sim.kernel_inputs())
+    files = [*sorted(_FAIR.glob("*.c")), *(_SOURCES / f"{name}.c" for name in _SHARED)]
+    ours = [Unit(file, recipe.compiler.program, inside, digest) for file in files]
+    fixed = [unit for unit in sim.fixed_units(recipe) if unit.source.stem not in _NOT_OURS]
+    own = sim.policy_units(module, recipe)
+    return _link_fair(module, [*ours, *fixed], own, recipe)
+
+
+def _link_fair(module: Module, units: list[Unit], own: list[Unit], recipe: Recipe) -> Path:
+    digest = hashlib.sha256("\0".join(str(unit.object) for unit in [*units, *own]).encode())
+    digest.update("\0".join(recipe.linking).encode() + kinds.ORDER.read_bytes())
+    program = CACHE / "programs" / f"fair-{module.name}-{digest.hexdigest()[:24]}"
+    if program.exists():
+        return program
+    try:
+        objects = compile_all([*units, *own])
+    except CompileError as error:
+        raise complaints.of_compiler(error) from error
+    cache.make(program.parent)
+    with tempfile.TemporaryDirectory(prefix="saakm-replay-") as name, replacing(program) as scratch:
+        joined = _joined(Path(name) / f"{module.name}.o", [objects[unit] for unit in own])
+        files = [*(objects[unit] for unit in units), joined]
+        command = [recipe.compiler.program, *map(str, files), *recipe.linking]
+        _run([*command, "-o", str(scratch)])
     return program
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the core calls in the class, and what the class makes it do: the functions that are recorded."""
+"""What the core calls in a class, and what the class makes it do: the functions that are recorded."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Function:
     """`arguments`: r for a runqueue, t for a thread, a for a struct sched_attr, i for others.
+
+    c and e are fair's part of a runqueue and of a thread; recorded is what they are a part of.
 
     `returns`: t for a thread, b for a boolean, i for a number, - for nothing.
     """
@@ -32,7 +34,7 @@ CALLS = (
     Function("switched_from_saakm", "rt"),
     Function("switched_to_saakm", "rt"),
     Function("prio_changed_saakm", "rti"),
-    Function("update_curr_saakm", "r"),
+    Function("saakm_update_curr", "r"),
     # hooks.h
     Function("__saakm_newly_idle", "ri", "b"),
     Function("__saakm_refill", "ri"),
@@ -118,3 +120,29 @@ GLOBALS = (
     "saakm_watching_idle",
     "saakm_idle_cpus",
 )
+
+# The same of fair. It calls the last two itself, with and without put_prev_task_fair() and
+# set_next_task_fair() around them. What it calls within another one of these is its own business.
+FAIR_CALLS = (
+    Function("enqueue_task_fair", "rti"),
+    Function("dequeue_task_fair", "rti", "b"),
+    Function("yield_task_fair", "r"),
+    Function("yield_to_task_fair", "rt", "b"),
+    Function("check_preempt_wakeup_fair", "rti"),
+    Function("pick_task_fair", "r", "t"),
+    Function("task_tick_fair", "rti"),
+    Function("task_fork_fair", "t"),
+    Function("task_dead_fair", "t"),
+    Function("reweight_task_fair", "rti"),
+    Function("switched_from_fair", "rt"),
+    Function("switched_to_fair", "rt"),
+    Function("prio_changed_fair", "rti"),
+    Function("update_curr_fair", "r"),
+    Function("get_rr_interval_fair", "rt", "i"),
+    Function("put_prev_entity", "ce"),
+    Function("set_next_entity", "ce"),
+)
+FAIR_MARK = "get_rr_interval_fair"
+FAIR_COUNTED = "pick_task_fair"
+# The second one is there in kernels with CONFIG_SCHED_DEBUG; in others it never changes.
+FAIR_GLOBALS = ("sysctl_sched_base_slice", "sysctl_sched_features")

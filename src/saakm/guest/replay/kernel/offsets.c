@@ -6,21 +6,13 @@
 #include <linux/mmu_context.h>
 #include "kernel/sched/sched.h"
 #include "kernel/sched/saakm/internal.h"
+#include "entry.h"
 
-struct replay_field {
-	char	object[8];
-	char	name[32];
-	u32	kind, offset, size, zero;
-};
-
-enum { GIVEN, OWN, BOTH };
 #define POINTED_TO 256	/* as the size */
 
 #define rq_type		struct rq
 #define task_type	struct task_struct
 #define core_type	struct saakm_core
-#define AT(object_, name_, kind_, offset_, size_) \
-	{ .object = object_, .name = name_, .kind = kind_, .offset = offset_, .size = size_ }
 #define FIELD(kind, object, name, member)					\
 	AT(#object, #name, kind, offsetof(object##_type, member),		\
 	   sizeof(((object##_type *)0)->member)),
