@@ -18,6 +18,12 @@ class SaakmError(Exception):
         return f"{self.what}\n  why:  {self.why}\n  next: {self.next_step}"
 
 
+class BadInput(SaakmError):
+    """What the user asks for cannot be had: an option, a parameter, a file."""
+
+    status = 2
+
+
 class GuestError(SaakmError):
     """The guest is gone. `tail` holds the console's last words."""
 

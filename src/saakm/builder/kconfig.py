@@ -11,9 +11,12 @@ from ..base.process import run_logged
 
 CONFIGS = {
     "base": ["base.config"],
+    "features": ["base.config", "features.config"],
     "debug": ["base.config", "debug.config"],
     "kcsan": ["base.config", "kcsan.config"],
 }
+# With the kernel's own checks: slower, and larger.
+CHECKED = ("debug", "kcsan")
 STEPS = 3  # of configure()
 _SET = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _UNSET = re.compile(r"^# (CONFIG_\w+) is not set$")
@@ -24,7 +27,8 @@ def fragments(config: str, directory: Path = paths.CONFIGS) -> list[Path]:
         raise SaakmError(
             f"there is no kernel configuration '{config}'",
             f"SaaKM has: {', '.join(CONFIGS)}",
-            "use --config base to measure, debug to test, kcsan to find data races",
+            "use --config base to measure, features to set the fair class's or to measure on XFS, "
+            "debug to test, kcsan to find data races",
         )
     return [directory / name for name in CONFIGS[config]]
 

@@ -20,9 +20,9 @@ from .sync import sync
 _STEP = re.compile(
     r"^\s+(CC|AS|AR|LD|CC \[M\]|LD \[M\]|BTF|HOSTCC|HOSTLD|KSYMS|NM|VDSO\w*)\s+(\S+)"
 )
-_DEFAULT_STEPS = {"base": 2057, "debug": 2076, "kcsan": 2060}
+_DEFAULT_STEPS = {"base": 2057, "features": 2160, "debug": 2076, "kcsan": 2060, "7.3": 2196}
 # Of one CPU, for a step, without anything in the compiler's cache.
-_USUAL_SECONDS = {"base": 0.45, "debug": 0.8, "kcsan": 0.8}
+_USUAL_SECONDS = {"base": 0.45, "features": 0.45, "debug": 0.8, "kcsan": 0.8, "7.3": 0.5}
 MODULES = "saakm-modules"
 # Fixed, so that neither date nor host make ccache miss. Linux stirs what uname says into its random
 # numbers at boot, so a number that counts builds would make each a kernel that runs differently.
@@ -39,15 +39,19 @@ _ENV = {
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel: where it is, and a hash of all that went into it."""
+    """A built kernel: where it is, and a hash of all that went into it.
+
+    `config`: its configuration; of one that is not ours the series, or "base".
+    """
 
     config: str
     build: Path
     inputs: str
+    name: str = "vmlinux"  # of its file
 
     @property
     def vmlinux(self) -> Path:
-        return self.build / "vmlinux"
+        return self.build / self.name
 
     @property
     def modules(self) -> Path:
@@ -85,8 +89,10 @@ def build_kernel(config: str, kernel_source: Path | None = None, jobs: int | Non
             kernel.vmlinux.unlink(missing_ok=True)
         stamp.unlink(missing_ok=True)
         sync(paths.LINUX, tree, kernel_source)
-        _configure_if_changed(tree, build, files, jobs)
-        _make(tree, build, config, jobs)
+        inputs_of_kconfig = [*files, *paths.PATCHES.glob("*.patch"), *paths.LINUX.rglob("Kconfig*")]
+        now = hash_files(inputs_of_kconfig, paths.LINUX)
+        configure_if_changed(tree, build, files, now, jobs)
+        make(tree, build, config, f"the {config} kernel", jobs)
         write_stamp(stamp, inputs, kernel.vmlinux)
     return kernel
 
@@ -116,10 +122,10 @@ def _read(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def _configure_if_changed(tree: Path, build: Path, files: list[Path], jobs: int | None) -> None:
-    """Looks only at what can change the outcome: fragments, patches and Kconfig files."""
-    inputs = [*files, *paths.PATCHES.glob("*.patch"), *paths.LINUX.rglob("Kconfig*")]
-    now = hash_files(inputs, paths.LINUX)
+def configure_if_changed(
+    tree: Path, build: Path, files: list[Path], now: str, jobs: int | None
+) -> None:
+    """`now`: a hash of what can change the outcome: fragments, patches and Kconfig files."""
     stamp = build / "saakm-config.stamp"
     if (build / ".config").exists() and _read(stamp) == now:
         return
@@ -129,13 +135,21 @@ def _configure_if_changed(tree: Path, build: Path, files: list[Path], jobs: int 
     write_text(stamp, now)
 
 
-def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
+def make(
+    tree: Path,
+    build: Path,
+    config: str,
+    what: str,
+    jobs: int | None,
+    targets: tuple[str, ...] = ("vmlinux", "modules"),
+) -> None:
+    """`config`: whose number of steps is known; `what`: how it is called."""
     counts = paths.BUILD / "steps.json"
     usual = (_DEFAULT_STEPS | _counted(counts))[config]
     # How much an incremental build has to do, only make knows: no total then.
     first = not (build / "vmlinux.o").exists()
     pace = _USUAL_SECONDS[config] / (jobs or os.cpu_count() or 1)
-    with meter(f"building the {config} kernel", usual if first else None, pace) as progress:
+    with meter(f"building {what}", usual if first else None, pace) as progress:
 
         def step(line: str) -> None:
             if match := _STEP.match(line):
@@ -143,9 +157,9 @@ def _make(tree: Path, build: Path, config: str, jobs: int | None) -> None:
                 progress.describe(f"{match[1].strip()} {match[2]}")
 
         run_logged(
-            [*make_command(build, tree, jobs), "vmlinux", "modules"],
+            [*make_command(build, tree, jobs), *targets],
             build / "saakm-build.log",
-            f"building the {config} kernel",
+            f"building {what}",
             env=environment(),
             on_line=step,
         )

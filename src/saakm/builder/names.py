@@ -3,10 +3,15 @@
 
 import re
 
+from ..model.fair_class import FAIR
+
 LONGEST = 31  # SAAKM_NAME_LEN without its end; of modules' names the kernel takes 55
-NO_POLICY = ("none", "eevdf")
+NO_POLICY = ("none", FAIR)
+# The kernel's real-time class, and how a command gets there: the lowest priority.
+REALTIME = "sched_fifo"
+CHRT = ("chrt", "-f", "1")
 # What commands understand as a class of the kernel's, or as all policies.
-_CLASSES = (*NO_POLICY, "fair", "other", "all", "sched_fifo")
+_CLASSES = (*NO_POLICY, "other", "all", REALTIME)
 _PEERS = "scx_"
 
 

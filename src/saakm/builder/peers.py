@@ -55,7 +55,7 @@ def _build_ours(name: str) -> Path:
     stamp = out / "saakm.stamp"
     with locked(out / "lock"):
         if not is_whole(stamp, out / name):
-            for file in (name, f"{name}.bpf.o"):
+            for file in (name, f"{name}.bpf.o", f"{name}.6.13.bpf.o"):
                 (out / file).unlink(missing_ok=True)
             command = ["make", "-s", "-C", str(SOURCES), f"NAME={name}", f"OUT={out}"]
             with meter(f"building {name}"):

@@ -15,17 +15,30 @@ from ..base.files import read_json, write_text
 FILE = paths.PACKAGE / "linux-source.txt"
 
 
+PACKAGE = "linux-source-6.12"
+
+
 @dataclass(frozen=True)
 class Pin:
     package: str
     version: str
-    sha256: str
+    sha256: str  # of the tarball; of one that we fetch ourselves: of the package
+    suite: str = ""  # that we fetch it from
+
+    @property
+    def series(self) -> str:
+        return self.package.rpartition("-")[2]
+
+
+def pins() -> list[Pin]:
+    lines = (line.split() for line in FILE.read_text().splitlines())
+    return [Pin(*words) for words in lines if words and words[0] != "#"]
 
 
 def pin() -> Pin:
-    lines = (line.split() for line in FILE.read_text().splitlines())
-    (words,) = (words for words in lines if words and words[0] != "#")
-    return Pin(*words)
+    """Of the kernel that our patches are for."""
+    (found,) = (pin for pin in pins() if pin.package == PACKAGE)
+    return found
 
 
 def verified_hash(tarball: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
-from .names import NO_POLICY, fault_in_module
+from .names import NO_POLICY, fault_in_form, fault_in_module
 
 LIB = "lib"  # headers that policies share, beside them
 KBUILD = "Kbuild"
@@ -169,7 +169,7 @@ def _is_path(word: str) -> bool:
 
 
 def _or_new(word: str) -> str:
-    return f", or: saakm new {word}" if word.isidentifier() else ""
+    return f", or: saakm new {word}" if fault_in_form(word) is None else ""
 
 
 def _directory(path: Path) -> Path:
@@ -187,9 +187,10 @@ def _printable(text: object) -> str:
 
 
 def _no_policy(path: Path, why: str) -> SaakmError:
+    name = "NAME" if fault_in_form(path.name) else path.name
     return SaakmError(
         f"{_printable(path)} is not a policy's directory",
         why,
         f"a policy is a directory whose {KBUILD} says obj-m := NAME.o, with NAME.c, or NAME-y := the "
-        f"objects of several files; saakm new {_printable(path.name)} makes one",
+        f"objects of several files; saakm new {name} makes one",
     )

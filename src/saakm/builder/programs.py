@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compiles our small C programs: for guests, for the host, and plugins of QEMU's."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..base import cache, paths
@@ -13,7 +14,7 @@ _CFLAGS = ["-O2", "-Wall", "-Werror", f"-I{paths.INCLUDE}"]
 
 def compile_static(source: Path) -> Path:
     """The program of one C file, or of all those in a directory."""
-    return _compile(source, ["-static", "-pthread"])
+    return _compile(source, ["-static", "-pthread"], ["-lm"])
 
 
 def compile_plugin(source: Path) -> Path:
@@ -26,7 +27,7 @@ def compile_library(source: Path) -> Path:
     return _compile(source, ["-shared", "-fPIC", "-fvisibility=hidden"])
 
 
-def _compile(source: Path, flags: list[str]) -> Path:
+def _compile(source: Path, flags: list[str], libraries: Sequence[str] = ()) -> Path:
     files = sorted(source.glob("*.[ch]")) if source.is_dir() else [source]
     shared = hash_files(sorted(paths.INCLUDE.glob("*.h")), paths.INCLUDE)
     digest = hash_files(files, source.parent, shared, *_CFLAGS, *flags)[:16]
@@ -37,7 +38,7 @@ def _compile(source: Path, flags: list[str]) -> Path:
         # Of two threads that come here at once each has its own, and the last one's stays.
         with replacing(program) as scratch, meter(f"compiling {source.name}"):
             run_logged(
-                ["gcc", *_CFLAGS, *flags, "-o", str(scratch), *code],
+                ["gcc", *_CFLAGS, *flags, "-o", str(scratch), *code, *libraries],
                 paths.LOGS / f"{program.name}.log",
                 f"compiling {source.name}",
             )

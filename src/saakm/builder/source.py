@@ -61,7 +61,7 @@ def _unpack_if_needed(tree: Path, unpacked: Path) -> None:
         return
     unpacked.unlink(missing_ok=True)
     forget(tree)
-    _unpack(tree)
+    unpack(TARBALL, tree)
     # All of it on the disk first: it is not looked at again.
     os.sync()
     unpacked.touch()
@@ -115,26 +115,26 @@ def check_series(tree: Path) -> str:
     return version
 
 
-def _refuse_full_disk(place: Path) -> None:
+def refuse_full_disk(place: Path, needed: float, what: str) -> None:
     """Refuses before tar complains of each of 80,000 files."""
-    needed, free = TARBALL.stat().st_size * _GROWS, shutil.disk_usage(place).free
+    free = shutil.disk_usage(place).free
     if free < needed:
         raise SaakmError(
-            f"cannot unpack {TARBALL}",
+            f"cannot {what}",
             f"{place} has {free / 2**30:.1f} GiB free, and this takes {needed / 2**30:.1f} GiB",
             "free space, or give another disk in SAAKM_CACHE; saakm doctor says what all builds take",
         )
 
 
-def _unpack(tree: Path) -> None:
+def unpack(tarball: Path, tree: Path) -> None:
     shutil.rmtree(tree, ignore_errors=True)
-    _refuse_full_disk(tree.parent)
+    refuse_full_disk(tree.parent, tarball.stat().st_size * _GROWS, f"unpack {tarball}")
     tree.mkdir(parents=True)
     command = ["tar", "-xJf", "-", "--strip-components=1", "-C", str(tree)]
-    size_mb = TARBALL.stat().st_size / _CHUNK
+    size_mb = tarball.stat().st_size / _CHUNK
     with (
-        TARBALL.open("rb") as packed,
-        meter(f"unpacking {TARBALL.name} (MB)", round(size_mb)) as progress,
+        tarball.open("rb") as packed,
+        meter(f"unpacking {tarball.name} (MB)", round(size_mb)) as progress,
         subprocess.Popen(command, stdin=subprocess.PIPE) as tar,
     ):
         try:
@@ -148,7 +148,7 @@ def _unpack(tree: Path) -> None:
             tar.stdin.close()
     if tar.returncode:
         raise SaakmError(
-            f"cannot unpack {TARBALL}",
+            f"cannot unpack {tarball}",
             f"tar ended with status {tar.returncode}; its message is above",
-            "check the disk's free space (saakm doctor), or reinstall linux-source-6.12",
+            "check the disk's free space (saakm doctor), or reinstall the package that it is of",
         )

@@ -16,11 +16,13 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
+from ..base.sizes import megabytes
 from ..builder.programs import compile_static
 from . import qmp
 from .machine import KVM, Machine
 from .qemu import qemu_program, threads_patch_safely
 
+DISK_SERIAL = "saakm"
 # In counted time, which begins here; else a guest measures its clocks against each other.
 COUNTED_CLOCK = ("no_timer_check", "tsc=reliable", "tsc_early_khz=1000000")
 
@@ -60,7 +62,7 @@ def host_command(
     options = [*_options(machine), "-serial", f"file:{exchange}/console"]
     options += ["-fsdev", f"local,id=saakm,path={exchange},security_model=none"]
     options += ["-device", "virtio-9p-pci,fsdev=saakm,mount_tag=saakm"]
-    options += [*qmp.options(exchange), "-no-reboot"]
+    options += [*qmp.options(exchange), *_disk(machine, exchange), "-no-reboot"]
     virtme = _virtme_command(machine, vmlinux, options)
     at = virtme.index("-append") + 1
     package = package_in_guest(exchange)
@@ -69,6 +71,17 @@ def host_command(
     virtme[at] = " ".join([*arguments, f"init={package}/guest/init"])
     # A guest must not outlive us, however we end.
     return ["setpriv", "--pdeathsig", "KILL", *virtme]
+
+
+def _disk(machine: Machine, exchange: Path) -> list[str]:
+    """A file of the host's, which ends with the guest: so nothing waits for the host's own disk."""
+    if not machine.disk:
+        return []
+    file = exchange / "disk"
+    with file.open("wb") as stream:
+        stream.truncate(megabytes(machine.disk) << 20)
+    drive = f"file={file},if=none,id=disk,format=raw,cache=unsafe"
+    return ["-drive", drive, "-device", f"virtio-blk-pci,drive=disk,serial={DISK_SERIAL}"]
 
 
 def package_in_guest(exchange: Path) -> Path:

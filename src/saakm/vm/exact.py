@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from ..base.errors import GuestDied, SaakmError
 from ..base.procfs import parse_ejected, tell_end, went_to_fair
 from ..base.progress import meter
 from ..builder.ready import Ready
-from . import appliance, qmp
+from . import appliance, features, qmp
 from .appliance import Appliance
 from .command import COUNTED_CLOCK
 from .exchange import drop_exchange, new_exchange
@@ -34,6 +35,7 @@ HOW_TO_ATTACH = (
 _BEGINS = "saakm: the command begins"
 _ENDED = "saakm: the command ended with status "
 _EJECTED = "saakm: ejected: "
+_FEATURES = "saakm: features: "
 _INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/tmp
@@ -62,14 +64,25 @@ def exactly(vm: VmOptions, command: list[str]) -> VmOptions:
 
 
 def run_exactly(
-    ready: Ready, machine: Machine, command: list[str], timeout: float, gdb: bool
+    ready: Ready,
+    machine: Machine,
+    command: list[str],
+    vm: VmOptions,
+    gdb: bool,
+    prefix: Sequence[str] = (),
 ) -> int:
-    """The command's exit status, or 1 if its policy was ejected. The machine is exactly()'s."""
+    """The command's exit status, or 1 if its policy was ejected. The machine is exactly()'s.
+
+    `prefix`: what runs the command under something else than a policy.
+    """
     files = {"bin/busybox": Path("/bin/busybox"), **_program(command[0])}
-    words, load = ["/bin/" + Path(command[0]).name, *command[1:]], ""
+    words, load = _packed(command), _features(vm.set_features)
+    if prefix:
+        files |= _program(prefix[0])
+        words = [*_packed(prefix), *words]
     if ready.module:
         files |= {"policy.ko": ready.module, **_at("bin/saakmctl", ready.saakmctl)}
-        load = "insmod /policy.ko\n"
+        load += "insmod /policy.ko\n"
         words = ["saakmctl", "exec", ready.module.stem, "--", *words]
     kernel, exchange = ready.kernel, new_exchange()
     try:
@@ -81,7 +94,7 @@ def run_exactly(
             Path(init.name).chmod(0o755)
             arguments = (*COUNTED_CLOCK, "oops=panic")
             guest = Appliance(kernel.vmlinux, Path(init.name), files, arguments, machine)
-            return _run(guest, exchange, timeout, gdb)
+            return _run(guest, exchange, vm, gdb)
     except GuestDied as error:
         error.tail = symbolize(
             error.tail, kernel, {file.stem: file for file in [ready.module] if file}
@@ -91,14 +104,32 @@ def run_exactly(
         drop_exchange(exchange)
 
 
-def _run(guest: Appliance, exchange: Path, timeout: float, gdb: bool) -> int:
+def _packed(command: Sequence[str]) -> list[str]:
+    """As it is called where _program() puts it."""
+    return ["/bin/" + Path(command[0]).name, *command[1:]]
+
+
+def _features(names: Sequence[str]) -> str:
+    """Lines of the init's, that set these, or say which there are and end it."""
+    if not names:
+        return ""
+    there = f"$(tr '\\n' ' ' <{features.FILE} 2>/dev/null)"
+    otherwise = f'{{ echo "{_FEATURES}{there}"; poweroff -f; }}'
+    return (
+        f"mount -t debugfs debugfs /sys/kernel/debug\n{features.commands(names)} || {otherwise}\n"
+    )
+
+
+def _run(guest: Appliance, exchange: Path, vm: VmOptions, gdb: bool) -> int:
     options = qmp.options(exchange)
     if gdb:
         options.append("-S")
         hold(exchange)
         print(HOW_TO_ATTACH, file=sys.stderr)
     with meter("running"):
-        text = appliance.run(guest, _Output(), timeout, options, exchange).replace("\r", "")
+        text = appliance.run(guest, _Output(), vm.timeout, options, exchange).replace("\r", "")
+    if there := re.search(rf"^{_FEATURES}(.*)$", text, re.M):
+        features.refuse_unknown(vm.set_features, there[1].split())
     status = re.search(rf"^{_ENDED}(\d+)$", text, re.M)
     if not status:
         raise SaakmError(

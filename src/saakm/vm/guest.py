@@ -29,6 +29,7 @@ from ..base import cache, paths
 from ..base.errors import GuestDied, GuestHung, QemuFault, SaakmError
 from ..base.process import tail
 from ..builder.ctl import saakmctl_file
+from ..builder.kconfig import CHECKED
 from ..builder.kernel import Kernel
 from ..builder.modules import module_file
 from .command import host_command, package_in_guest
@@ -41,8 +42,8 @@ from .splats import find_splats, last_words
 from .symbolize import symbolize
 
 DEFAULT_TIMEOUT = 60.0
-# How much slower than the base kernel under plain TCG, generously: for deadlines.
-_SLOWER = {"base": 1, "debug": 4, "kcsan": 4}
+# How much slower kernels with checks are than the base kernel under plain TCG, generously: for deadlines.
+_SLOWER = 4
 _NMI_SECONDS = 5.0
 # QEMU 10 in threads: now and then its iotlb_to_section() fails while the guest sets up its devices.
 # And in counted time it stood still on a busy host, twice in some thousand boots.
@@ -281,11 +282,16 @@ class Guest:
         """On a machine with nothing else to do: 4 emulated CPUs take 4 s, and 64 some 190 s."""
         if self.machine.accel == KVM:
             return 2.0
-        return (3 + self.machine.topology.cpus**2 / 22) * _SLOWER[self.kernel.config]
+        return (3 + self.machine.topology.cpus**2 / 22) * self._slower
+
+    @property
+    def _slower(self) -> float:
+        """What is not ours has no checks that we know of."""
+        return _SLOWER if self.kernel.config in CHECKED else 1
 
     def _boot_deadline(self) -> float:
         seconds = 60 + self.machine.topology.cpus**2 / 10
-        return seconds * _SLOWER[self.kernel.config] * (4 if self.machine.deterministic else 1)
+        return seconds * self._slower * (4 if self.machine.deterministic else 1)
 
     def close(self) -> None:
         """End the guest now. What it wrote to its console is kept only if it died."""

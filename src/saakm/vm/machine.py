@@ -3,14 +3,18 @@
 
 from dataclasses import dataclass, field
 
+from ..builder.kconfig import CHECKED
 from .topology import Topology, parse_topology
 
 KVM = "kvm"
 TCG = "tcg"
 # One thread of the host's emulates all CPUs, as QEMU spells it.
 ONE_THREAD = "tcg,thread=single"
-# By the kernel's configuration: shadow memory of KASAN and KCSAN wants its part.
-DEFAULT_MEMORY = {"base": "1G", "debug": "2G", "kcsan": "2G"}
+
+
+def default_memory(config: str) -> str:
+    """Shadow memory of KASAN and KCSAN wants its part."""
+    return "2G" if config in CHECKED else "1G"
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Machine:
     seed: int = 1
     plugin: str = ""  # of TCG's, with its arguments
     append: tuple[str, ...] = ()  # arguments for the kernel
+    disk: str = ""  # size of an empty one, if there shall be one
 
     @property
     def by_turns(self) -> bool:

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 import typer
 
 from ..base import cache
-from ..base.errors import SaakmError
+from ..base.errors import BadInput, SaakmError
 from ..base.sizes import megabytes
-from ..builder import kconfig
+from ..builder import given, kconfig, unpatched
 from ..model.experiment import SEED
+from . import features
 from .accel import check_accel, choose_accel
-from .machine import DEFAULT_MEMORY, TCG, Machine
+from .machine import TCG, Machine, default_memory
 from .qemu import find_qemu
 from .topology import parse_topology
 
@@ -24,8 +25,32 @@ _PANEL = "Machine"
 _USUAL = "1s4c"
 
 
+def named(context: typer.Context, param: typer.CallbackParam, value: str) -> str:
+    """A variable of a script that is not set means ours to nobody, who then measures it."""
+    source = context.get_parameter_source(param.name or "")
+    if source and source.name == "COMMANDLINE" and not value.strip(", "):
+        raise typer.BadParameter("it is empty; leave the option out for what is usual")
+    return value
+
+
 def _option(*names: str, help: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=_PANEL, **more)
+
+
+KERNEL = _option(
+    "--kernel",
+    help="One that is not ours: a vmlinux in its build directory, or a series that is fetched and "
+    f"built, unpatched ({', '.join(unpatched.series())}).",
+    show_default=False,
+    callback=named,
+)
+FEATURES = _option(
+    "--features",
+    help="Comma list of the fair class's own features (sched/features in debugfs), as "
+    "NEXT_BUDDY,NO_RUN_TO_PARITY.",
+    show_default=False,
+    callback=named,
+)
 
 
 def _some_seconds(value: float) -> float:
@@ -73,8 +98,14 @@ class VmOptions:
     ] = "auto"
     config: Annotated[
         str,
-        _option("--config", help="Kernel: base (to measure), debug (to test), kcsan (data races)."),
+        _option(
+            "--config",
+            help="Kernel: base (to measure), features (as base, with --features and XFS), "
+            "debug (to test), kcsan (data races).",
+        ),
     ] = "base"
+    kernel: Annotated[str, KERNEL] = ""
+    features: Annotated[str, FEATURES] = ""
     append: Annotated[
         list[str] | None, _option("--append", help="A kernel argument; may be repeated.")
     ] = None
@@ -94,8 +125,25 @@ class VmOptions:
         self.refuse_two_shapes()
         parse_topology(self.shape)
         kconfig.fragments(self.config)
+        if self.kernel:
+            self._refuse_two_kernels()
+            given.check(self.kernel)
+        if self.set_features and not self.kernel:
+            features.refuse_without_ours(self.config)
         check_accel(self.accel)
         megabytes(self.memory or "1G")
+
+    @property
+    def set_features(self) -> tuple[str, ...]:
+        return features.parse(self.features)
+
+    def _refuse_two_kernels(self) -> None:
+        if self.config != "base":
+            raise BadInput(
+                "--kernel and --config exclude each other",
+                f"--config {self.config} is a kernel of ours, and --kernel names another",
+                "leave out one of them",
+            )
 
     def refuse_two_shapes(self) -> None:
         if self.cpus is not None and self.topology is not None:
@@ -115,7 +163,7 @@ class VmOptions:
         counted = self.deterministic
         return Machine(
             topology=parse_topology(self.shape),
-            memory=self.memory or DEFAULT_MEMORY[self.config],
+            memory=self.memory or default_memory(self.config),
             accel=TCG if counted else choose_accel(self.accel, vmlinux, patches_code),
             deterministic=counted,
             seed=self.seed,
@@ -123,16 +171,20 @@ class VmOptions:
         )
 
 
-def with_vm_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command these options; it takes them as one parameter, `vm`."""
-    return _with(inspect.signature(VmOptions).parameters, command)
+# Where a policy is what it is about, the kernel is ours.
+OUR_KERNEL = ("kernel", "features")
 
 
-def with_machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same without --timeout: where the user, or each workload, says how long it takes."""
+def with_vm_options(*without: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Gives a command these options; it takes them as one parameter, `vm`.
+
+    `without`: names of those that make no sense there; of --timeout it is where the user, or each
+    workload, says how long it takes.
+    """
     ours = dict(inspect.signature(VmOptions).parameters)
-    del ours["timeout"]
-    return _with(ours, command)
+    for name in without:
+        del ours[name]
+    return functools.partial(_with, ours)
 
 
 def _with(ours: Mapping[str, inspect.Parameter], command: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..base.errors import SaakmError
+from ..base.own_apt import NotFetched
 from . import qemu_fetch
 
 PROGRAM = "qemu-system-x86_64"
@@ -93,7 +94,7 @@ def _fetch(own: Qemu | None) -> Qemu | None:
         try:
             program = qemu_fetch.fetch()
             return Qemu(program, says_version(program), _why_fetched(own))
-        except qemu_fetch.NotFetched as error:
+        except NotFetched as error:
             why = str(error)
         print(f"saakm: no newer QEMU can be fetched: {why}", file=sys.stderr)
     return Qemu(own.program, own.version, f"a newer one cannot be fetched: {why}") if own else None

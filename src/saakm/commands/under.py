@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a command runs under: a policy, one of our sched_ext schedulers, SCHED_FIFO, or fair."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..base import paths
+from ..base.errors import SaakmError
+from ..builder import given, peers
+from ..builder.names import CHRT, REALTIME
+from ..builder.policies import find_policy, module_name
+from ..model.fair_class import FAIR
+
+HELP = (
+    f"A policy's name or directory; none or fair: the kernel's own; {REALTIME}; "
+    f"{', '.join(peers.OURS)}."
+)
+
+
+@dataclass(frozen=True)
+class Under:
+    word: str  # as the user has it
+    policy: Path | None = None
+
+    @property
+    def is_peer(self) -> bool:
+        return self.word in peers.OURS
+
+    @property
+    def name(self) -> str:
+        """How tables call it."""
+        if self.policy:
+            return module_name(self.policy)
+        return self.word if self.is_peer or self.word == REALTIME else FAIR
+
+    def words(self, command: list[str], program: str = "") -> list[str]:
+        """The command line that runs `command` under it. `program`: where a guest has the peer's."""
+        if self.policy:
+            return ["saakmctl", "exec", self.name, "--", *command]
+        if self.word == REALTIME:
+            return [*CHRT, *command]
+        if self.is_peer:
+            # For the command's threads alone, as policies are.
+            return [program or str(peers.build(self.word)), "-p", *command]
+        return command
+
+    def shell(self, command: list[str]) -> str:
+        return shlex.join(self.words(command))
+
+
+def chosen(word: str, kernel: str = "") -> Under:
+    """Refuses what there is not, or not on this kernel: what --kernel says; builds nothing."""
+    if word == REALTIME or word in peers.OURS:
+        return Under(word)
+    return Under(word, check_policy(word, kernel))
+
+
+def check_policy(word: str, kernel: str = "") -> Path | None:
+    """The policy's directory; None for the kernel's own scheduler."""
+    source = find_policy(word)
+    if source and not (paths.CRATES / "Cargo.toml").exists():
+        raise SaakmError(
+            "cannot put a command under a policy",
+            "this checkout has no saakmctl",
+            "check out crates/",
+        )
+    if source and kernel:
+        given.refuse_without_class(kernel, f"the policy '{module_name(source)}'")
+    return source
+
+
+def under_policy(policy: Path | None, command: list[str]) -> str:
+    """The shell command that runs `command` under `policy`, or as it is."""
+    return Under("", policy).shell(command)
