@@ -2,6 +2,7 @@
 """saakm bench: real applications under each scheduler, side by side."""
 
 import json
+import re
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +22,7 @@ from ..lab.bench.runner import Bench
 from ..model import experiment
 from ..model.workload import Workload, load_all
 from ..view import plot
-from ..vm.options import VmOptions, with_machine_options
+from ..vm.options import VmOptions, with_vm_options
 from .comma_lists import words
 
 _DEFAULT_OUT = Path("results")
@@ -32,7 +33,7 @@ class Where(StrEnum):
     HOST = "host"
 
 
-@with_machine_options
+@with_vm_options("timeout")
 def bench(
     vm: VmOptions,
     names: Annotated[
@@ -40,11 +41,25 @@ def bench(
         typer.Option(
             "--workloads",
             show_default="all",
-            help="Comma list of NAME or NAME:VARIANT, of workloads/.",
+            help="Comma list of NAME or NAME:VARIANT, of workloads/. What needs a file system of its own is "
+            "run only where its variant is named: dbench:xfs.",
+        ),
+    ] = "",
+    points: Annotated[
+        str,
+        typer.Option(
+            "--points",
+            show_default="the workload's",
+            help="Comma list of numbers, as of groups or clients, instead of the workloads' own.",
         ),
     ] = "",
     under: Annotated[
-        str, typer.Option("--schedulers", help="Comma list; the first is compared with.")
+        str,
+        typer.Option(
+            "--schedulers",
+            help="Comma list of NAME or NAME:SETTING, as fair:NEXT_BUDDY, rr:slice_us=500; "
+            "the first is compared with.",
+        ),
     ] = schedulers.DEFAULT,
     rounds: Annotated[
         int,
@@ -95,6 +110,7 @@ def bench(
         check_output(csv)
     spec = experiment.Bench(
         workloads=words(names),
+        points=_points(points),
         schedulers=words(under),
         rounds=rounds,
         warm_up=warm_up,
@@ -104,8 +120,8 @@ def bench(
         seed=vm.seed,
     )
     done = conduct(spec, vm, out, resume, on_host=where is Where.HOST)
-    found = figures(found_in(out, latency))
-    base = spec.schedulers[0]
+    order = [named.label for named in schedulers.chosen(spec.schedulers)]
+    found, base = figures(found_in(out, latency), order), order[0]
     _report(found, base, Console(stderr=as_json))
     if as_json:
         print(json.dumps(export.rows(found, base), indent=2))
@@ -115,6 +131,15 @@ def bench(
         with meter("drawing"):
             boxes.draw(found, schedulers_of(found, base), pictures)
     _complain(done)
+
+
+def _points(text: str) -> tuple[str, ...]:
+    found = words(text)
+    if wrong := [word for word in found if not re.match(experiment.POINT.pattern or "", word)]:
+        raise typer.BadParameter(
+            f"'{wrong[0]}' is no number from 1 to 999999", param_hint="--points"
+        )
+    return found
 
 
 def _list(known: dict[str, Workload], as_json: bool) -> None:

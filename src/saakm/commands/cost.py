@@ -37,7 +37,8 @@ def cost(
     load: options.Load = None,
     switches: options.Switches = False,
     scale: options.Scale = 100,
-    vmlinux: options.Vmlinux = None,
+    kernel: options.Kernel = "",
+    features: options.Features = "",
     baseline: options.BaselineFile = None,
     write_baseline: options.WriteBaseline = None,
     svg: options.Svg = None,
@@ -65,10 +66,13 @@ def cost(
         runnable=runnable,
         load=words(",".join(load or [])),
         switches=switches,
+        features=words(features),
         scale=scale,
     )
     before = baselines.read(baseline) if baseline else None
-    course = conduct.prepare(_like(before, spec) if before else spec, vmlinux)
+    course = conduct.prepare(_like(before, spec) if before else spec, kernel)
+    if baseline and before and not write_baseline:
+        baselines.refuse_another(baseline, before, course.target.about)
     if where or flame:
         _where(course, out)
         return
@@ -78,7 +82,7 @@ def cost(
     rows = conduct.rows(course)
     _tell(rows, out)
     if write_baseline:
-        baselines.write(write_baseline, course.target.identity, rows)
+        baselines.write(write_baseline, course.target, rows)
     if before:
         console = Console(stderr=json_rows)
         ratios = baselines.ratio_changes(before, rows, course.target.identity)
@@ -99,6 +103,7 @@ def _like(before: Baseline, spec: Cost) -> Cost:
         runnable=was.runnable,
         load=was.besides,
         switches=was.switches,
+        features=was.features,
         scale=was.scale,
     )
 
@@ -153,9 +158,10 @@ def _where(course: Course, out: Output) -> None:
         flame.prepare()
     profiles = conduct.profiles(course)
     if out.json:
-        print(json.dumps(plain(profiling.as_rows(profiles)), indent=2))
+        print(json.dumps(plain(profiling.as_rows(profiles, course.target.about)), indent=2))
     else:
         profiling.show(profiles, out.top, Console())
+        print(course.target.about)
     if out.flame:
         flame.draw(profiles, out.flame)
 

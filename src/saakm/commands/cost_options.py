@@ -12,6 +12,7 @@ from ..lab.cost.axes import AXES
 from ..lab.cost.baseline import NOISE, RATIO_NOISE, RATIO_TOLERANCE, REBUILT_TOLERANCE, TOLERANCE
 from ..lab.cost.operations import OPERATIONS
 from ..model.experiment import CPUS, RUNNABLE, SCALE, SEED, SEEDS
+from ..vm.options import FEATURES, KERNEL
 
 
 def _limits(usual: float, noise: dict[str, float]) -> str:
@@ -26,8 +27,8 @@ Schedulers = Annotated[
     str,
     typer.Option(
         "--schedulers",
-        show_default="eevdf, sched_fifo, scx_fifo, all policies",
-        help=f"Comma list: eevdf, sched_fifo, policies, {', '.join(OURS)}; "
+        show_default="fair, sched_fifo, scx_fifo, all policies",
+        help=f"Comma list: fair, sched_fifo, policies, {', '.join(OURS)}; "
         f"{', '.join(CRATES)}, which are built from crates.io.",
     ),
 ]
@@ -61,9 +62,8 @@ Scale = Annotated[
         "--scale", min=SCALE.ge, max=SCALE.le, help="Per cent of the usual number of rounds."
     ),
 ]
-Vmlinux = Annotated[
-    Path | None, typer.Option("--kernel", help="Another vmlinux, in its build directory.")
-]
+Kernel = Annotated[str, KERNEL]
+Features = Annotated[str, FEATURES]
 BaselineFile = Annotated[
     Path | None,
     typer.Option(

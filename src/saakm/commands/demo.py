@@ -13,10 +13,12 @@ from rich.console import Console
 
 from ..base.errors import SaakmError
 from ..builder.policies import module_name
+from ..model.fair_class import FAIR
 from ..view.terminal import figure, label, table
 from ..vm.guest import Guest
-from ..vm.options import VmOptions, with_vm_options
-from .run import boot, check_policy, report_ejections, report_splats, under_policy
+from ..vm.options import OUR_KERNEL, VmOptions, with_vm_options
+from .run import boot, report_ejections, report_splats
+from .under import check_policy, under_policy
 
 WORKLOAD = ["hackbench", "-g", "4", "-l", "200"]
 _NEXT = """\
@@ -35,7 +37,7 @@ def _tasks(output: str) -> int:
 
 @dataclass(frozen=True)
 class Measured:
-    """One run of the workload. For EEVDF the kernel is the only witness."""
+    """One run of the workload. For fair the kernel is the only witness."""
 
     policy: str
     seconds: float
@@ -64,17 +66,17 @@ class Measured:
         return found
 
 
-@with_vm_options
+@with_vm_options(*OUR_KERNEL)
 def demo(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help="A policy's name or directory.")] = "fifo",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Build, boot, run hackbench under a policy, count what it scheduled, and compare with EEVDF."""
+    """Build, boot, run hackbench under a policy, count what it scheduled, and compare with fair."""
     source = check_policy(policy)
     started = time.monotonic()
     with boot(vm, source) as guest:
-        # EEVDF first: a scheduler that was loaded earlier changes later figures.
+        # Fair first: a scheduler that was loaded earlier changes later figures.
         runs = [measure(guest, None, vm.timeout)]
         if source:
             guest.load(source)
@@ -91,7 +93,7 @@ def demo(
 
 
 def measure(guest: Guest, source: Path | None, timeout: float) -> Measured:
-    policy, command = module_name(source) if source else "eevdf", under_policy(source, WORKLOAD)
+    policy, command = module_name(source) if source else FAIR, under_policy(source, WORKLOAD)
     data = json.loads(guest.run_helper("counters", f"{policy} {command}", timeout).check().stdout)
     if data["status"]:
         raise SaakmError(
@@ -114,7 +116,7 @@ def measure(guest: Guest, source: Path | None, timeout: float) -> Measured:
 def _report(runs: list[Measured], boot_seconds: float, total: float) -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{' '.join(WORKLOAD)}, in one boot; of the times only the ratio means something")
-    figures = map(figure, ("threads", "switches", "seconds", "to EEVDF"))
+    figures = map(figure, ("threads", "switches", "seconds", "to fair"))
     shown = table("", label("policy"), *figures)
     for run in runs:
         threads = run.tasks if run.threads is None else run.threads

@@ -24,9 +24,10 @@ from ..dev.simulated_view import SimulatedView
 from ..sim.asked import Asked, source_of
 from ..sim.verdict import statuses
 from ..trace.events import enabled_at_boot
-from ..vm.options import VmOptions, with_machine_options
+from ..vm.options import OUR_KERNEL, VmOptions, with_vm_options
 from . import dev_options as options
-from .run import boot, check_policy, report_splats
+from .run import boot, report_splats
+from .under import check_policy
 
 _POLL_SECONDS = 0.1
 _SAMPLE_SECONDS = 1.0
@@ -34,7 +35,7 @@ _WORKLOAD = "hackbench -g 4 -l 200"
 _SIMULATED_WORKLOAD = "hackbench"
 
 
-@with_machine_options
+@with_vm_options("timeout", *OUR_KERNEL)
 def dev(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help="A policy's name or directory.")],

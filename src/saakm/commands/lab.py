@@ -112,8 +112,11 @@ def _file(word: str) -> Path:
 def _cost(spec: Cost, result: Path) -> Path:
     if not _there(result):
         course = conduct_cost.prepare(spec)
-        rows = as_rows(conduct_cost.profiles(course)) if spec.where else conduct_cost.rows(course)
-        write_text(result, json.dumps(plain(rows), indent=2) + "\n")
+        if spec.where:
+            rows = plain(as_rows(conduct_cost.profiles(course), course.target.about))
+        else:
+            rows = plain(conduct_cost.rows(course))
+        write_text(result, json.dumps(rows, indent=2) + "\n")
     return result
 
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm report: results as one HTML file, or as Markdown."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..base.errors import SaakmError
+from ..base.errors import BadInput, SaakmError
 from ..base.files import check_output
 from ..base.progress import meter
+from ..lab.bench.figures import Figure
+from ..lab.bench.kernel_table import plain
 from ..lab.cost import bars
 from ..lab.report import html_page, inputs, markdown_page
 from ..model.cost_rows import Row
@@ -43,6 +46,15 @@ def report(
     op: Annotated[
         str, typer.Option("--op", help="Operations for --picture.", show_default="all")
     ] = "",
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--tables",
+            help="Only print tables as in the kernel's commit messages, of these columns; the first "
+            "is compared with.",
+            show_default="no",
+        ),
+    ] = None,
     title: Annotated[str, typer.Option("--title")] = "SaaKM: what schedulers cost and yield",
 ) -> None:
     """Make a report that needs no network: tables, plots, the machine, the commands to repeat it."""
@@ -54,6 +66,15 @@ def report(
         raise SaakmError(
             "--picture makes no report", "--markdown and --base belong to one", "leave them out"
         )
+    if columns is not None and (as_markdown or base or picture):
+        raise BadInput(
+            "--tables makes no report",
+            "--markdown, --picture and --base belong to one",
+            "leave them out; the first column is what others are compared with",
+        )
+    if columns is not None:
+        typer.echo(_tables(inputs.read(sources).figures, words(columns)))
+        return
     heading = _heading(title, notes)
     if picture:
         plot.prepare([picture])
@@ -91,6 +112,24 @@ def _heading(title: str, notes: Path | None) -> str:
         raise SaakmError(
             f"cannot read the notes {notes}", str(error), "--notes FILE, of Markdown"
         ) from error
+
+
+def _tables(found: Sequence[Figure], columns: Sequence[str]) -> str:
+    there = dict.fromkeys(name for figure in found for name in figure.values)
+    if missing := [name for name in columns if name not in there]:
+        raise BadInput(
+            f"no run was under '{missing[0]}'",
+            f"there are {', '.join(there) or 'none'}",
+            "--tables NAME,NAME, of these",
+        )
+    if not columns:
+        raise BadInput(
+            "--tables names no column",
+            f"there are {', '.join(there) or 'none'}",
+            "--tables NAME,NAME, of these",
+        )
+    having = [figure for figure in found if set(columns) & set(figure.values)]
+    return plain(having, columns, intervals=False)
 
 
 def _check_base(base: str, results: inputs.Results) -> None:

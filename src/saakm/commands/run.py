@@ -8,27 +8,16 @@ from typing import Annotated
 
 import typer
 
-from ..base import cache, paths
+from ..base import cache
 from ..base.errors import SaakmError
 from ..base.procfs import parse_ejected, tell_end, went_to_fair
 from ..base.progress import meter
-from ..builder.policies import find_policy, module_name
 from ..builder.ready import build_all
+from ..vm import features
 from ..vm.exact import HOW_TO_ATTACH, exactly, run_exactly
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
-
-
-def check_policy(word: str) -> Path | None:
-    """The policy's directory; None for the kernel's own scheduler."""
-    source = find_policy(word)
-    if source and not (paths.CRATES / "Cargo.toml").exists():
-        raise SaakmError(
-            "cannot put a command under a policy",
-            "this checkout has no saakmctl",
-            "check out crates/",
-        )
-    return source
+from . import under
 
 
 def refuse_hidden_program(command: list[str]) -> None:
@@ -46,19 +35,19 @@ def refuse_hidden_program(command: list[str]) -> None:
 def boot(vm: VmOptions, policy: Path | None = None) -> Guest:
     """A running guest; builds first what is needed, the policy included."""
     vm.check()
-    kernel = build_all(vm.config, policy).kernel
-    return _start(Guest(kernel, vm.machine(kernel.vmlinux)))
+    kernel = build_all(vm.config, policy, vm.kernel).kernel
+    return start(Guest(kernel, vm.machine(kernel.vmlinux)), vm)
 
 
-def _start(guest: Guest) -> Guest:
+def start(guest: Guest, vm: VmOptions) -> Guest:
     with meter("booting", usual=guest.usual_boot_seconds):
-        return guest.start()
-
-
-def under_policy(policy: Path | None, command: list[str]) -> str:
-    """The shell command that runs `command` under `policy`."""
-    prefix = ["saakmctl", "exec", module_name(policy), "--"] if policy else []
-    return shlex.join([*prefix, *command])
+        guest.start()
+    try:
+        features.set_in(guest, vm.set_features)
+    except SaakmError:
+        guest.close()
+        raise
+    return guest
 
 
 def report_splats(guest: Guest) -> None:
@@ -89,10 +78,10 @@ def _consequence(end: dict[str, str]) -> str:
     )
 
 
-@with_vm_options
+@with_vm_options()
 def run(
     vm: VmOptions,
-    policy: Annotated[str, typer.Argument(help="A policy's name or directory; none for EEVDF.")],
+    policy: Annotated[str, typer.Argument(help=under.HELP)],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
     gdb: Annotated[
         bool, typer.Option("--gdb", help="Wait for saakm gdb before the policy is loaded.")
@@ -109,17 +98,18 @@ def run(
 
     If the policy is ejected meanwhile, a message says so, and a status of 0 becomes 1.
     """
-    source = check_policy(policy)
+    chosen = under.chosen(policy, vm.kernel)
     if exact:
         vm = exactly(vm, command)
     else:
         refuse_hidden_program(command)
     vm.check()
-    ready = build_all(vm.config, source)
+    ready = build_all(vm.config, chosen.policy, vm.kernel)
     machine = vm.machine(ready.kernel.vmlinux)
     if exact:
-        raise typer.Exit(run_exactly(ready, machine, command, vm.timeout, gdb))
-    with _start(Guest(ready.kernel, machine)) as guest:
+        prefix = [] if chosen.policy else chosen.words([])
+        raise typer.Exit(run_exactly(ready, machine, command, vm, gdb, prefix))
+    with start(Guest(ready.kernel, machine), vm) as guest:
         if gdb:
             guest.wait_for_debugger()
             print(HOW_TO_ATTACH, file=sys.stderr)
@@ -133,7 +123,7 @@ def run(
                 file=sys.stderr,
             )
         here = f"cd {shlex.quote(str(Path.cwd()))} 2>/dev/null\n"
-        result = guest.run(here + under_policy(source, command), vm.timeout, stream=True)
+        result = guest.run(here + chosen.shell(command), vm.timeout, stream=True)
         report_splats(guest)
         failed = report_ejections(guest)
     raise typer.Exit(result.status or int(failed))

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from ..base.errors import SaakmError
 from ..base.files import make_output
-from ..builder.policies import module_name
+from ..builder import given
+from ..builder.about import about
 from ..model.schema import plain, read_json
 from ..model.trace_metadata import Recorded, Summary
 from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot
@@ -22,15 +23,16 @@ from ..trace.timeline import Timeline
 from ..view.text import counted
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
-from .run import boot, check_policy, report_ejections, report_splats, under_policy
+from . import under
+from .run import boot, report_ejections, report_splats
 
 _MEMORY = "2G"  # the buffers, and what a base guest has otherwise
 
 
-@with_vm_options
+@with_vm_options()
 def trace(
     vm: VmOptions,
-    policy: Annotated[str, typer.Argument(help="A policy's name or directory; none for EEVDF.")],
+    policy: Annotated[str, typer.Argument(help=under.HELP)],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Directory; default: trace-POLICY here.")
@@ -43,30 +45,28 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Record a command under a policy: a Perfetto trace, and pictures of it."""
-    source = check_policy(policy)
+    chosen = under.chosen(policy, vm.kernel)
     if image not in ("png", "svg"):
         raise SaakmError(
             f"no picture can be made as '{image}'", "there are png and svg", "--image png"
         )
-    name = module_name(source) if source else "eevdf"
+    name, source = chosen.name, chosen.policy
     directory = output or Path(f"trace-{name}")
     make_output(directory)
     with boot(_with_events(vm), source) as guest:
         if source:
             guest.load(source)
-        recorded = _record(
-            guest, name, under_policy(source, command), buffer, vm.timeout, not as_json
-        )
+        recorded = _record(guest, name, chosen.shell(command), buffer, vm.timeout, not as_json)
         report_splats(guest)
         failed = report_ejections(guest)
-        machine = f"{recorded.cpus} CPUs"
-        title = f"{name} on {vm.topology or machine}: {shlex.join(command)[:80]}"
         timeline = _write_trace(
             guest.exchange / "trace.dat", recorded, directory / "trace.perfetto-trace"
         )
-        topology = guest.machine.topology
+        topology, kernel = guest.machine.topology, about(guest.kernel.vmlinux)
+    machine = vm.topology or f"{recorded.cpus} CPUs"
+    title = f"{name} on {machine}, {kernel}: {shlex.join(command)[:80]}"
     draw_pictures(timeline, topology, directory, image, title)
-    summary = summarise(name, timeline, recorded, directory)
+    summary = summarise(name, timeline, recorded, directory, kernel.preemption)
     (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
     if as_json:
         print(json.dumps({"directory": str(directory), **plain(summary)}, indent=2))
@@ -76,7 +76,9 @@ def trace(
 
 
 def _with_events(vm: VmOptions) -> VmOptions:
-    append = [*(vm.append or []), enabled_at_boot(SCHED_EVENTS + SAAKM_EVENTS)]
+    ours = not vm.kernel or given.has_class(vm.kernel)
+    names = SCHED_EVENTS + (SAAKM_EVENTS if ours else ())
+    append = [*(vm.append or []), enabled_at_boot(names)]
     return replace(vm, memory=vm.memory or _MEMORY, append=append)
 
 
@@ -101,6 +103,7 @@ def _write_trace(data: Path, recorded: Recorded, target: Path) -> Timeline:
 def _tell(summary: Summary, directory: Path, buffer: int) -> None:
     console = Console(highlight=False, soft_wrap=True)
     own = f" (the policy counted {summary.kernel_switches:,})" if summary.kernel_switches else ""
+    console.print(f"{summary.policy} on Linux {summary.kernel}, {summary.preemption}:")
     console.print(
         f"{counted(summary.threads, 'thread')}, {counted(summary.switches, 'switch')}{own}, "
         f"{counted(summary.migrations, 'migration')}, {counted(summary.wakeups, 'wakeup')}: p50 {summary.wakeup_us_p50:,.0f} us, "

@@ -22,7 +22,7 @@ PAIRS = {
 
 # The kernel's part by what it is for; `*`: all that no other group names.
 GROUPS = {
-    "core": "class.c elect.c charge.c state.c task.c balance.c runqueue.c topology.c policy.c",
+    "core": "class.c elect.c delay.c charge.c state.c task.c balance.c runqueue.c topology.c policy.c",
     "services": "slice.c defaults.c services.c cgroup.c replace.c server.c floor.c"
     " shared.c idle.c process.c",
     "safety": "misuse.c violation.c eject.c watchdog.c history.c dump.c safety.h context.h",

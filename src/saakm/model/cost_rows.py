@@ -19,6 +19,10 @@ class Row(Kept, frozen=True):
     switches: bool = False
     scale: int = 100
     bystanders: int = 0
+    features: list[str] = []
+    kernel: str = ""  # its version
+    preemption: str = ""  # its preemption model
+    patched: bool = True  # it has SaaKM's class
     schema: int = SCHEMA
 
     @property
@@ -33,6 +37,7 @@ class Row(Kept, frozen=True):
             self.switches,
             self.scale,
             self.bystanders,
+            tuple(self.features),
         )
 
 
@@ -44,6 +49,8 @@ class FunctionRow(Kept, frozen=True, kw_only=True):
     function: str
     instructions: Finite
     with_callees: Finite
+    kernel: str = ""  # its version
+    preemption: str = ""  # its preemption model
     schema: int = SCHEMA
 
 
@@ -54,6 +61,8 @@ class BaselineFile(Kept, frozen=True, kw_only=True):
     kernel: str = ""
     compiler: str = ""
     qemu: str = ""
+    preemption: str = "PREEMPT"  # what files have been of that do not say it
+    patched: bool = True
     schema: int = SCHEMA
 
     @property

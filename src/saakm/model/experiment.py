@@ -19,6 +19,7 @@ SEED = Meta(ge=0, le=(1 << 32) - 1)
 SEEDS = Meta(ge=1, le=1000)
 RUNNABLE = Meta(ge=0, le=10000)
 SCALE = Meta(ge=1, le=10000)
+POINT = Meta(pattern=r"^[1-9][0-9]{0,5}\Z")
 ROUNDS = Meta(ge=1, le=10000)
 SIMULATED_CPUS = Meta(ge=4, le=4096)
 NOT_EMPTY = Meta(min_length=1)
@@ -37,6 +38,7 @@ class Cost(Strict, frozen=True, kw_only=True):
     runnable: Annotated[int, RUNNABLE] = 0
     load: tuple[str, ...] = ()
     switches: bool = False
+    features: tuple[str, ...] = ()
     scale: Annotated[int, SCALE] = 100
     where: bool = False
 
@@ -45,7 +47,7 @@ class Cost(Strict, frozen=True, kw_only=True):
             raise ValueError("an axis stands alone: it varies what runnable and where fix")
         if self.values and not self.axis:
             raise ValueError("values are of an axis, and none is named")
-        for name in ("op", "schedulers", "load"):
+        for name in ("op", "schedulers", "load", "features"):
             _refuse_twice(name, getattr(self, name))
 
     @property
@@ -57,6 +59,7 @@ class Bench(Strict, frozen=True, kw_only=True):
     """Holds what the options of saakm bench say."""
 
     workloads: tuple[str, ...] = ()
+    points: tuple[Annotated[str, POINT], ...] = ()
     schedulers: tuple[str, ...] = ()
     rounds: Annotated[int, ROUNDS] = 5
     warm_up: bool = True
@@ -71,6 +74,7 @@ class Bench(Strict, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         _refuse_twice("schedulers", self.schedulers)
         _refuse_twice("workloads", self.workloads)
+        _refuse_twice("points", self.points)
         if self.memory is not None:
             check_memory(self.memory)
 

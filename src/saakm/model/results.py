@@ -31,6 +31,7 @@ class Shape(Kept, frozen=True, kw_only=True, omit_defaults=True):
     memory: str | None = None
     deterministic: bool | None = None
     append: tuple[str, ...] | None = None
+    features: tuple[str, ...] | None = None  # of the fair class, as they were set
     name: str | None = None  # of a host
 
     @property
@@ -45,6 +46,17 @@ class Host(Kept, frozen=True, kw_only=True):
     cpus: int | None
     cpu: str
     load: float
+
+
+class Linux(Kept, frozen=True, kw_only=True, omit_defaults=True):
+    """What a kernel is, in words; its hash is in the records besides."""
+
+    release: str = ""  # as 6.12.117; empty in results that do not say it
+    preemption: str = ""  # its preemption model
+    patched: bool = True  # it has SaaKM's class
+
+    def __str__(self) -> str:
+        return f"Linux {self.release}, {self.preemption}" if self.release else ""
 
 
 class Percentiles(Kept, frozen=True, kw_only=True, omit_defaults=True, rename={"p99_9": "p99.9"}):
@@ -76,7 +88,20 @@ class EnvironmentRecord(Kept, frozen=True, kw_only=True, tag="environment", tag_
     seed: int
     qemu: str | None
     host: Host
+    linux: Linux = Linux()
     schema: int = SCHEMA
+
+
+class Row(Kept, frozen=True, kw_only=True, omit_defaults=True):
+    """One of several figures of a run."""
+
+    table: str
+    label: str
+    value: float
+    unit: str
+    better: Better
+    meaning: Meaning
+    stddev: float | None = None  # of what the program has measured within the run
 
 
 class RunRecord(Kept, frozen=True, kw_only=True, tag="run", tag_field="kind"):
@@ -104,7 +129,9 @@ class RunRecord(Kept, frozen=True, kw_only=True, tag="run", tag_field="kind"):
     involuntary: int = 0
     executed: float | None = None  # millions of instructions, where they are counted
     latency: Latency | None = None
+    rows: tuple[Row, ...] = ()  # of a workload with tables
     splats: tuple[str, ...] = ()
+    linux: Linux = Linux()
     schema: int = SCHEMA
 
     @property

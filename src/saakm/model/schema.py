@@ -13,8 +13,10 @@ from ..base.errors import SaakmError
 from ..base.sizes import megabytes
 
 # Of what is kept. A file without one is of the first, which did not say so. A new one is due when
-# a key gets another meaning or is taken away, not when one comes with a default.
-SCHEMA = 1
+# a key gets another meaning or is taken away, not when one comes with a default. The second calls
+# the kernel's fair class otherwise (fair_class.py).
+SCHEMA = 2
+_FIRST = 1
 T = TypeVar("T")
 # JSON as Python reads it has numbers that are none.
 Finite = Annotated[float, msgspec.Meta(ge=-1e18, le=1e18)]
@@ -84,11 +86,15 @@ def refusal(path: Path, what: str, why: str, hint: str) -> SaakmError:
     return SaakmError(f"{path} is not {what}", why, hint)
 
 
+def schema_of(row: dict[str, Any]) -> Any:
+    return row.get("schema", _FIRST)
+
+
 def refuse_later(content: Any) -> None:
     """Looks at what it is given, and at the rows of it, where it has some."""
     for one in content if isinstance(content, list) else [content]:
         if isinstance(one, dict):
-            _refuse_later_schema(one.get("schema", SCHEMA))
+            _refuse_later_schema(schema_of(one))
     if isinstance(content, dict) and isinstance(content.get("rows"), list):
         refuse_later(content["rows"])
 

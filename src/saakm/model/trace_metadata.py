@@ -35,4 +35,6 @@ class Summary(Kept, frozen=True, kw_only=True):
     calls: dict[str, int]
     bytes: dict[str, int]  # by file
     pid: int = 0  # of the command; 0: not known
+    kernel: str = ""  # its version
+    preemption: str = ""  # its preemption model
     schema: int = SCHEMA

@@ -12,16 +12,15 @@ from . import stats
 from .figures import Figure, Tally, schedulers, tally
 from .kernel_table import number, plain
 
-_WIDTH = 140
 RULE = (
     "Better is positive. Stars: more than noise, by Welch's t-test (p < 0.05) between the runs; "
     "rates are compared as the times they are the inverse of. CI95: where the mean lies, "
-    "Student's t at 95 %. Switches: context switches of its processes, more or fewer."
+    "Student's t at 95 %. Stddev: between the runs, or of what a run measures many times, within them. Switches: context switches of its processes, more or fewer."
 )
 _STYLES = {stats.WON: "green", stats.LOST: "red", stats.NOISE: "dim", stats.UNKNOWN: "yellow"}
 MEANINGS = {
-    "cost": "cost: instructions that all CPUs executed; of a rate, what was done in a second of a clock "
-    "that counts 1,000 million of them, and leaps while all CPUs idle",
+    "cost": "cost: instructions that all CPUs executed; of what a program measures itself, as a rate, by "
+    "a clock that counts 1,000 million of them a second, and leaps while all CPUs idle",
     "time": "time: only the ratio of runs side by side means something, and in an emulated "
     "machine neither caches nor memory cost what they do on a real one",
     "behaviour": "behaviour: what the scheduler did; latencies in an emulated machine are wall "
@@ -31,13 +30,28 @@ MEANINGS = {
 
 def show(found: Sequence[Figure], base: str, console: Console) -> None:
     names = schedulers(found, base)
+    terminal.widened(console)
     console.print(plain(found, names), highlight=False, markup=False, soft_wrap=True)
+    for line in kernels(found):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     for name in names[1:]:
         console.print()
         _show_tally(found, tally(found, names[0], name), console)
     console.print()
     for line in [RULE, *meanings(found)]:
         console.print(line, style="dim", highlight=False)
+
+
+def kernels(found: Sequence[Figure]) -> list[str]:
+    """What the columns ran on, as far as their results say it."""
+    columns: dict[str, list[str]] = {}
+    for figure in found:
+        for name, linux in figure.kernels.items():
+            if str(linux) and name not in columns.setdefault(str(linux), []):
+                columns[str(linux)].append(name)
+    if len(columns) == 1:
+        return list(columns)
+    return [f"{', '.join(sorted(names))}: {kernel}" for kernel, names in sorted(columns.items())]
 
 
 def meanings(found: Sequence[Figure]) -> list[str]:
@@ -59,10 +73,7 @@ def _show_tally(found: Sequence[Figure], result: Tally, console: Console) -> Non
             continue
         difference = result.differences[figure.name]
         shown.add_row(figure.name, *gain_cells(figure, result), style=_STYLES[difference.verdict])
-    # A log has no width; a row that is cut off in it is lost.
-    console.print(
-        shown, width=None if console.is_terminal else max(console.width, _WIDTH), crop=False
-    )
+    console.print(shown, crop=False)
     console.print(sentence(result), highlight=False)
 
 

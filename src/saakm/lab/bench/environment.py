@@ -8,18 +8,19 @@ import sys
 import time
 
 from ...base import git
-from ...model.results import EnvironmentRecord, Host, Shape
+from ...model.results import EnvironmentRecord, Host, Linux, Shape
 from ...vm.qemu import qemu_version
 
 
 def describe(
-    kernel: str, machine: Shape, schedulers: list[str], seed: int, config: str
+    kernel: str, machine: Shape, schedulers: list[str], seed: int, config: str, linux: Linux
 ) -> EnvironmentRecord:
     return EnvironmentRecord(
         when=time.strftime("%Y-%m-%dT%H:%M:%S"),
         command=shlex.join(["saakm", *sys.argv[1:]]),
         kernel=kernel,
         config=config,
+        linux=linux,
         commit=commit(),
         machine=machine,
         schedulers=tuple(schedulers),

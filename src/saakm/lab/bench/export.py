@@ -30,6 +30,8 @@ def _row(figure: Figure, name: str, base: str) -> dict[str, Any]:
         "unit": figure.unit,
         "better": figure.better,
         "meaning": figure.meaning,
+        "kernel": figure.kernels[name].release if name in figure.kernels else "",
+        "preemption": figure.kernels[name].preemption if name in figure.kernels else "",
         **asdict(summary),
         **{f"gain_{key}": value for key, value in asdict(difference).items()},
         "values": figure.values[name],

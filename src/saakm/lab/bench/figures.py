@@ -2,13 +2,16 @@
 """Figures from records: what each workload yielded under each scheduler."""
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from ...model.results import RunRecord
+from ...model.fair_class import FAIR
+from ...model.results import Linux, Row, RunRecord
 from ...model.schema import plain
 from . import stats
+from .columns import column_of
 from .rounds import WARM_UP
 from .stats import Difference, Summary
 
@@ -30,6 +33,9 @@ class Figure:
     values: dict[str, list[float]] = field(default_factory=dict)
     # Context switches of its processes in each run: why a scheduler's costs differ.
     switches: dict[str, list[int]] = field(default_factory=dict)
+    # Of what a program measures many times in a run: the standard deviation in each.
+    within: dict[str, list[float]] = field(default_factory=dict)
+    kernels: dict[str, Linux] = field(default_factory=dict)  # that each ran on
 
     @property
     def name(self) -> str:
@@ -37,6 +43,13 @@ class Figure:
 
     def summary(self, scheduler: str) -> Summary:
         return stats.summarise(self.values[scheduler], self.better)
+
+    def stddev(self, scheduler: str) -> float:
+        """Between the runs, or within them, where the program has measured that."""
+        within = self.within.get(scheduler)
+        if within:
+            return math.sqrt(fmean(one**2 for one in within))
+        return self.summary(scheduler).stddev
 
     def more_switches(self, base: str, scheduler: str) -> float:
         """Returns how many there are more, in per cent of the baseline's."""
@@ -47,24 +60,42 @@ class Figure:
         return stats.compare(self.values[base], self.values[scheduler], self.better)
 
 
-def figures(records: Iterable[RunRecord]) -> list[Figure]:
-    """Returns them in the order in which the workloads ran. Warm-ups and failures do not count."""
+def figures(records: Iterable[RunRecord], order: Sequence[str] = ()) -> list[Figure]:
+    """Returns them in the order in which the workloads ran. Warm-ups and failures do not count.
+
+    `order`: of the schedulers, as they were asked for; chance has run them in another one.
+    """
     found: dict[tuple[str, ...], Figure] = {}
+    records = list(records)
+    column = column_of(records)
     for record in records:
         if record.round == WARM_UP or record.value is None:
             continue
         if record.better == "higher" and record.value <= 0:
             continue  # nothing has no inverse; see metric.py
-        for figure, value in _of(record):
+        for figure, value, within in _of(record):
             same = found.setdefault((figure.title, figure.label, figure.unit), figure)
-            same.values.setdefault(record.scheduler, []).append(value)
-            same.switches.setdefault(record.scheduler, []).append(record.switches)
+            name = column(record)
+            same.values.setdefault(name, []).append(value)
+            same.switches.setdefault(name, []).append(record.switches)
+            same.kernels[name] = record.linux
+            if within is not None:
+                same.within.setdefault(name, []).append(within)
+    place = {name: n for n, name in reversed(list(enumerate(order)))}
+    for figure in found.values():
+        names = sorted(figure.values, key=lambda name: (place.get(name, len(order)), name))
+        figure.values = {name: figure.values[name] for name in names}
     return list(found.values())
 
 
-def _of(record: RunRecord) -> list[tuple[Figure, float]]:
+Measured = tuple[Figure, float, float | None]  # with the deviation within the run
+
+
+def _of(record: RunRecord) -> list[Measured]:
     if record.traced:
         return _latencies(record)
+    if record.rows:
+        return [_of_row(record, row) for row in record.rows]
     family, point, workload = record.family, record.point, record.workload
     # A family of points has a table of its own, as in a kernel's commit message.
     title, label = (f"{workload}-{family}", point) if point else (workload, family)
@@ -72,12 +103,19 @@ def _of(record: RunRecord) -> list[tuple[Figure, float]]:
         (
             Figure(workload, title, label, record.unit, record.better, record.meaning),
             record.value or 0.0,
+            None,
         )
     ]
 
 
-def _latencies(record: RunRecord) -> list[tuple[Figure, float]]:
-    found = []
+def _of_row(record: RunRecord, row: Row) -> Measured:
+    title = f"{record.workload}-{record.family} {row.table}"
+    figure = Figure(record.workload, title, row.label, row.unit, row.better, row.meaning)
+    return figure, row.value, row.stddev
+
+
+def _latencies(record: RunRecord) -> list[Measured]:
+    found: list[Measured] = []
     for key, (what, prefix) in _LATENCIES.items():
         title = f"{record.workload} {record.variant} {what}"
         measured = plain(getattr(record.latency, key))
@@ -93,6 +131,7 @@ def _latencies(record: RunRecord) -> list[tuple[Figure, float]]:
                     latency=True,
                 ),
                 measured[percentile],
+                None,
             )
             for percentile, name in _PERCENTILES.items()
             if percentile in measured
@@ -101,10 +140,15 @@ def _latencies(record: RunRecord) -> list[tuple[Figure, float]]:
 
 
 def schedulers(found: Iterable[Figure], first: str = "") -> list[str]:
-    """The baseline, the kernel's own, sched_ext's, ours: whatever order chance ran them in."""
-    names = {name for figure in found for name in figure.values}
+    """The baseline, the kernel's own, sched_ext's, ours."""
+    names = dict.fromkeys(name for figure in found for name in figure.values)
     return sorted(
-        names, key=lambda name: (name != first, name != "eevdf", not name.startswith("scx_"), name)
+        names,
+        key=lambda name: (
+            name != first,
+            re.split("[:@]", name)[0] != FAIR,
+            not name.startswith("scx_"),
+        ),
     )
 
 

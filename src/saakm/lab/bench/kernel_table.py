@@ -2,7 +2,7 @@
 """Tables as in the commit messages of kernel schedulers.
 
     hackbench-process-pipe (s)
-                       eevdf               fifo
+                        fair               fifo
     Amean  1   0.266 (  0.00%)    0.215 * 19.07%*
     Stddev 1   0.011 (  0.00%)    0.009 ( 18.18%)
 
@@ -18,14 +18,17 @@ from .figures import Figure, tables
 _DIGITS = 5  # that count
 
 
-def plain(found: Sequence[Figure], names: Sequence[str]) -> str:
-    return "\n\n".join(table(title, group, names) for title, group in tables(found).items())
+def plain(found: Sequence[Figure], names: Sequence[str], intervals: bool = True) -> str:
+    """`intervals`: with rows that say where the means lie, which commit messages have not."""
+    return "\n\n".join(
+        table(title, group, names, intervals) for title, group in tables(found).items()
+    )
 
 
-def table(title: str, group: Sequence[Figure], names: Sequence[str]) -> str:
+def table(title: str, group: Sequence[Figure], names: Sequence[str], intervals: bool = True) -> str:
     names = [name for name in names if any(name in figure.values for figure in group)]
-    rows = [row for figure in group for row in (_mean(figure, names),)]
-    rows += [_interval(figure, names) for figure in group]
+    rows = [_mean(figure, names) for figure in group]
+    rows += [_interval(figure, names) for figure in group] if intervals else []
     rows += [_stddev(figure, names) for figure in group]
     kind, label = (max(len(row[n]) for row in rows) for n in (0, 1))
     width = max(len(name) for name in names)
@@ -56,14 +59,15 @@ def _mean(figure: Figure, names: Sequence[str]) -> Row:
 
 
 def _stddev(figure: Figure, names: Sequence[str]) -> Row:
-    zero = figure.summary(_base(figure, names))
+    base = _base(figure, names)
+    zero, like = figure.stddev(base), figure.summary(base).mean
     cells = []
     for name in names:
         if name not in figure.values:
             cells.append(_none())
             continue
-        value = figure.summary(name).stddev
-        cells.append(number(value, zero.mean) + per_cent(stats.gain(zero.stddev, value, "lower")))
+        value = figure.stddev(name)
+        cells.append(number(value, like) + per_cent(stats.gain(zero, value, "lower")))
     return "Stddev", figure.label, cells
 
 

@@ -29,6 +29,10 @@ def rows(known: Iterable[Workload]) -> list[dict[str, Any]]:
                     "better": v.better,
                     "meaning": v.meaning,
                     "command": v.command,
+                    "tables": [
+                        {key: getattr(one, key) for key in ("name", "unit", "better", "meaning")}
+                        for one in v.tables
+                    ],
                 }
                 for v in workload.variants
             ],
@@ -45,8 +49,9 @@ def show(known: Iterable[Workload], console: Console) -> None:
         state = f"[yellow]to install: {' '.join(absent)}[/]" if absent else "installed"
         variants = list(dict.fromkeys(_family(v.family, v.point) for v in workload.variants))
         figures = dict.fromkeys(
-            f"{v.meaning}: {v.unit}, {'less' if v.better == 'lower' else 'more'} is better"
+            f"{one.meaning}: {one.unit}, {'less' if one.better == 'lower' else 'more'} is better"
             for v in workload.variants
+            for one in v.tables or (v,)
         )
         shown.add_row(
             workload.name,

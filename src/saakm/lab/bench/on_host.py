@@ -3,6 +3,7 @@
 
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import time
@@ -10,14 +11,18 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...base import paths
-from ...base.errors import SaakmError
+from ...base.errors import BadInput, SaakmError
 from ...base.procfs import parse_ejected, parse_table
 from ...builder.ctl import saakmctl_file
-from ...model.results import Shape
+from ...model.results import Linux, Shape
+from ...model.workload import Variant, Workload
+from ...vm import features
 from ...vm.guest import Result
+from .schedulers import Scheduler
 from .script import CGROUP, TRACE, WORK
 
 _PROC = Path("/proc/saakm")
+_PARAMETERS = "/sys/module/{}/parameters"
 _KILL_SECONDS = 10.0
 
 
@@ -31,7 +36,7 @@ class OnHost:
 
     def __init__(self, policies: Iterable[str]):
         self._policies = list(policies)
-        self._loaded: list[str] = []
+        self._loaded: dict[str, tuple[str, ...]] = {}  # by us, with which parameters
         self._ready = False
         if os.geteuid() != 0:
             raise SaakmError(
@@ -53,10 +58,21 @@ class OnHost:
             )
         self.saakmctl = _find_saakmctl() if self._policies else ""
         self.kernel = f"{platform.release()} {platform.version()}"
+        self.linux = Linux(
+            release=platform.release(), preemption=_preemption(), patched=_PROC.exists()
+        )
         self._said_before = len(_kernel_log())
 
-    def need(self, memory: str) -> None:
+    def need(self, workload: Workload) -> None:
         """The machine has what it has."""
+
+    def check(self, variant: Variant) -> None:
+        if variant.filesystem:
+            raise SaakmError(
+                f"{variant.workload} {variant.name} is for a guest",
+                f"it makes a file system, {variant.filesystem}, on a disk of its own",
+                "leave out --on host",
+            )
 
     @property
     def machine(self) -> Shape:
@@ -75,17 +91,50 @@ class OnHost:
                 continue
             if name in {row["name"] for row in there}:
                 self._saakmctl("unload", name)
-            self._saakmctl("load", name)
-            self._loaded.append(name)
+            self._load(name, ())
         self._ready = True
 
     def close(self) -> None:
         for name in self._loaded:
             self._saakmctl("unload", name)
-        self._loaded, self._ready = [], False
+        self._loaded, self._ready = {}, False
         shutil.rmtree(WORK, ignore_errors=True)
         if CGROUP.exists():
             CGROUP.rmdir()
+
+    def check_settings(self, found: Iterable[Scheduler]) -> None:
+        wanted = [name for scheduler in found for name in scheduler.features]
+        if wanted:
+            features.refuse_unknown(wanted, features.there(self))
+
+    def use(self, scheduler: Scheduler) -> None:
+        """Loads its policy anew, if it was loaded with other parameters."""
+        name, wanted = scheduler.policy, scheduler.parameters
+        if not name or self._loaded.get(name, ()) == wanted:
+            return
+        if name not in self._loaded:
+            raise SaakmError(
+                f"the policy '{name}' cannot be loaded with {' '.join(wanted)}",
+                "it is loaded already, and not by this command",
+                f"saakmctl unload {name}, if nobody needs it",
+            )
+        self._saakmctl("unload", name)
+        del self._loaded[name]
+        self._load(name, wanted)
+
+    def _load(self, name: str, wanted: tuple[str, ...]) -> None:
+        self._saakmctl("load", name, *wanted)
+        self._loaded[name] = wanted
+        # The kernel ignores a parameter that there is not.
+        there = _PARAMETERS.format(name)
+        names = [one.partition("=")[0].replace("-", "_") for one in wanted]
+        if unknown := [one for one in names if not Path(there, one).exists()]:
+            known = sorted(os.listdir(there)) if os.path.isdir(there) else []
+            raise BadInput(
+                f"the policy '{name}' has no parameter '{unknown[0]}'",
+                f"it has {', '.join(known) or 'none'}",
+                "mend it, or leave it out",
+            )
 
     def run(self, script: str, timeout: float) -> Result:
         begin = time.monotonic()
@@ -113,14 +162,21 @@ class OnHost:
         """What the kernel has said since we came."""
         return _kernel_log()[self._said_before :]
 
-    def _saakmctl(self, verb: str, name: str) -> None:
-        done = subprocess.run([self.saakmctl, verb, name], capture_output=True, text=True)
+    def _saakmctl(self, verb: str, name: str, *words: str) -> None:
+        command = [self.saakmctl, verb, name, *words]
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise SaakmError(
                 f"cannot {verb} the policy '{name}'",
                 done.stderr.strip(),
-                f"try it by hand: {self.saakmctl} {verb} {name}",
+                f"try it by hand: {shlex.join(command)}",
             )
+
+
+def _preemption() -> str:
+    """As far as uname says it: it has the same word for PREEMPT and PREEMPT_LAZY."""
+    words = [word for word in platform.version().split() if word.startswith("PREEMPT")]
+    return words[0] if words else "unknown"
 
 
 def _kernel_log() -> str:

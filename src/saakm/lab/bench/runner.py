@@ -10,13 +10,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...base.errors import GuestError, SaakmError
+from ...builder.programs import compile_static
 from ...model.results import RunRecord
-from ...model.workload import Variant, Workload
+from ...model.workload import Variant, Workload, program_source
+from ...vm import features
 from ...vm.guest import Result
 from ...vm.splats import find_splats
 from . import latency, script
 from .in_guest import InGuest
-from .metric import value_of
+from .metric import rows_of, value_of
 from .on_host import OnHost
 from .rounds import Run
 
@@ -61,6 +63,10 @@ class Bench:
             and (run.variant.workload, run.variant.name) in wanted
         ]
 
+    def frames(self, plan: Iterable[Run]) -> list[RunRecord]:
+        """What the records of these will say before anything has run."""
+        return [self._frame(run) for run in plan]
+
     def record(self, run: Run) -> RunRecord | None:
         """None when there have been too many failures to try again."""
         name = (run.variant.workload, run.variant.name, run.scheduler.name)
@@ -80,7 +86,7 @@ class Bench:
 
     def _frame(self, run: Run) -> RunRecord:
         variant = run.variant
-        self._place.need(self._workloads[variant.workload].memory)
+        self._place.need(self._workloads[variant.workload])
         # Time that counts instructions is what something costs, not how long it takes.
         by_count = self._counts and variant.meaning == "time"
         unit = MILLIONS if _is_cost(variant, self._counts) else variant.unit
@@ -95,6 +101,7 @@ class Bench:
             round=run.round,
             traced=self._traced,
             kernel=self._place.kernel,
+            linux=self._place.linux,
             machine=self._place.machine,
             unit=unit,
             better=variant.better,
@@ -106,15 +113,27 @@ class Bench:
         """A guest with the workload's input in it; another one for another workload."""
         name = run.variant.workload
         if name != self._workload or self._boot_each or not self._place.running:
-            self._place.need(self._workloads[name].memory)
+            self._place.need(self._workloads[name])
             self._place.boot()
             self._workload, self._ready, self._heard, self._overheads = name, set(), 0, {}
-        if run.variant.setup and (name, run.variant.setup) not in self._ready:
-            done = self._place.run(script.setup(run.variant.setup), _SETUP_SECONDS)
+        self._place.check(run.variant)
+        programs = {one: compile_static(program_source(one)) for one in run.variant.programs}
+        text = script.setup(run.variant, programs)
+        if text and (name, text) not in self._ready:
+            done = self._place.run(text, _SETUP_SECONDS)
             _check_setup(run.variant, done.status, done.stderr or done.stdout)
-            self._ready.add((name, run.variant.setup))
+            self._ready.add((name, text))
+        self._place.use(run.scheduler)
 
     def _measure(self, run: Run) -> dict[str, Any]:
+        before = features.set_in(self._place, run.scheduler.features)
+        try:
+            return self._measure_once(run)
+        finally:
+            if self._place.running:
+                features.write(self._place, before)
+
+    def _measure_once(self, run: Run) -> dict[str, Any]:
         place = self._place
         overhead = self._overhead(run) if self._counts else 0.0
         ended = {row["name"] for row in place.ejected()}
@@ -137,6 +156,8 @@ class Bench:
             kept["executed"] = executed - overhead
         if self._traced:
             kept["latency"] = latency.of_file(place.trace_here, said["pid"])
+        else:
+            kept["rows"] = rows_of(run.variant, said["output"], self._counts)
         if _is_cost(run.variant, self._counts):
             return {"value": executed - overhead, **kept}
         return {"value": value_of(run.variant, said["output"], said["seconds"]), **kept}

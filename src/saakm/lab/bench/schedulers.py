@@ -9,6 +9,8 @@ from pathlib import Path
 from ...base.errors import SaakmError
 from ...base.files import hash_named
 from ...builder import peers
+from ...builder.names import CHRT, REALTIME
+from ...builder.parameters import check_names
 from ...builder.policies import (
     by_name,
     find_policy,
@@ -17,58 +19,86 @@ from ...builder.policies import (
     policies,
     source_files,
 )
+from ...model.fair_class import FAIR
+from .settings import check, split
 
-EEVDF = "eevdf"
-DEFAULT = "eevdf,scx_fifo,fifo"
+DEFAULT = f"{FAIR},scx_fifo,fifo"
 # As sched_getscheduler() says.
-_FAIR, _EXT, _SAAKM = 0, 7, 8
+_OTHER, _FIFO, _EXT, _SAAKM = 0, 1, 7, 8
+
+
+@dataclass(frozen=True)
+class Named:
+    """A scheduler as it was asked for."""
+
+    name: str  # without settings
+    directory: Path | None  # of a policy that the user has named so
+    settings: tuple[str, ...]
+
+    @property
+    def is_policy(self) -> bool:
+        return self.name not in (FAIR, REALTIME, *peers.OURS)
+
+    @property
+    def label(self) -> str:
+        return ":".join([self.name, *self.settings])
 
 
 @dataclass(frozen=True)
 class Scheduler:
-    name: str
+    name: str  # with settings: those of the same name are compared as one
     prefix: tuple[str, ...]  # of a command
     number: int  # what its threads see as their class
     build: str  # figures of another version are another scheduler's
-
-    @property
-    def is_policy(self) -> bool:
-        return self.number == _SAAKM
+    policy: str = ""  # its module
+    parameters: tuple[str, ...] = ()  # that the policy is loaded with
+    features: tuple[str, ...] = ()  # of the kernel's, while it is measured
 
 
 def known() -> list[str]:
     own = [module_name(path) for path in own_policies()]
-    return list(dict.fromkeys([EEVDF, *peers.OURS, *policies(), *own]))
+    return list(dict.fromkeys([FAIR, REALTIME, *peers.OURS, *policies(), *own]))
 
 
-def chosen(wanted: Sequence[str]) -> dict[str, Path | None]:
-    """Returns them by name, with a policy's directory where the user has named one."""
-    found = by_name(wanted or DEFAULT.split(","))
-    for name, directory in found.items():
-        if not directory and name not in known():
-            raise SaakmError(
-                f"there is no scheduler '{name}' to run applications under",
-                f"there are {', '.join(known())}",
-                "saakm bench --schedulers NAME[,NAME]; the first is compared with, and a policy elsewhere is named by its directory",
-            )
+def chosen(wanted: Sequence[str]) -> list[Named]:
+    found = [_named(word) for word in wanted or DEFAULT.split(",")]
+    return list({named.label: named for named in found}.values())
+
+
+def _named(word: str) -> Named:
+    word, settings = split(word)
+    [(name, directory)] = by_name([word]).items()
+    if not directory and name not in known():
+        raise SaakmError(
+            f"there is no scheduler '{name}' to run applications under",
+            f"there are {', '.join(known())}",
+            "saakm bench --schedulers NAME[,NAME]; the first is compared with, and a policy elsewhere is named by its directory",
+        )
+    check(name, settings)
+    found = Named(name, directory, settings)
+    if settings and found.is_policy and (sources := directory or find_policy(name)):
+        check_names(list(settings), sources)
     return found
 
 
-def find(name: str, directory: Path | None, saakmctl: str = "saakmctl") -> Scheduler:
+def find(named: Named, saakmctl: str = "saakmctl") -> Scheduler:
     """Builds a peer that is not built yet. `saakmctl`: where the commands run."""
-    if name == EEVDF:
-        return Scheduler(name, (), _FAIR, "")
+    name, label = named.name, named.label
+    if name == FAIR:
+        return Scheduler(label, (), _OTHER, "", features=named.settings)
+    if name == REALTIME:
+        return Scheduler(label, CHRT, _FIFO, "")
     if name in peers.OURS:
         program = peers.build(name)
         # For the workload's threads alone, as policies are.
-        return Scheduler(name, (str(program), "-p"), _EXT, program.parent.name)
-    return Scheduler(
-        name, (saakmctl, "exec", name, "--"), _SAAKM, _of_sources(directory or find_policy(name))
-    )
+        return Scheduler(label, (str(program), "-p"), _EXT, program.parent.name)
+    build = _of_sources(named.directory or find_policy(name))
+    prefix = (saakmctl, "exec", name, "--")
+    return Scheduler(label, prefix, _SAAKM, build, policy=name, parameters=named.settings)
 
 
 def _of_sources(directory: Path | None) -> str:
-    assert directory, "eevdf is no policy"
+    assert directory, "fair is no policy"
     return hash_named(source_files(directory))[:12]
 
 

@@ -2,8 +2,11 @@
 """The shell scripts that a workload's machine runs: setup, and one run."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from ...model.workload import Variant
+from ...vm.command import DISK_SERIAL
 
 WORK = "/tmp/saakm-bench"
 TRACE = "trace.dat"
@@ -28,8 +31,33 @@ exit $status
 """
 
 
-def setup(command: str) -> str:
-    return _BEGIN + command + "\n"
+_OTHERS = "--config features and --kernel 7.3 have it"
+# Which disk it is, its serial number says: on no other one may a file system be made.
+_DISK = """\
+grep -qw {kind} /proc/filesystems || {{
+	echo "this kernel cannot mount {kind}: it is built without CONFIG_{config}_FS=y; {others}" >&2
+	exit 1
+}}
+disk=$(grep -lx {serial} /sys/block/*/serial 2>/dev/null) || {{
+	echo "this kernel does not see the guest's disk: it is built without CONFIG_VIRTIO_BLK=y; {others}" >&2
+	exit 1
+}}
+disk=${{disk%/serial}}
+mkfs.{kind} -q -f "/dev/${{disk##*/}}" && mkdir -p disk && mount -t {kind} "/dev/${{disk##*/}}" disk || exit 1
+"""
+
+
+def _disk(kind: str) -> str:
+    return _DISK.format(kind=kind, config=kind.upper(), serial=DISK_SERIAL, others=_OTHERS)
+
+
+def setup(variant: Variant, programs: Mapping[str, Path]) -> str:
+    """What comes once a boot. `programs`: of ours, where they are; empty if there is nothing to do."""
+    lines = [f"ln -sfn {shlex.quote(str(file))} {name}" for name, file in programs.items()]
+    if variant.filesystem:
+        lines.append(_disk(variant.filesystem))
+    lines += [variant.setup] if variant.setup else []
+    return _BEGIN + "\n".join(lines) + "\n" if lines else ""
 
 
 def one_run(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ...base.errors import SaakmError
 from ...base.files import make_output
+from ...model.fair_class import renamed
 from ...model.results import EnvironmentRecord, Record, RunRecord
 from ...model.schema import fit, parse_json, plain
 
@@ -39,9 +40,10 @@ class Store:
 
     def done(self) -> set[str]:
         """Keys of the runs that need not be repeated; failed ones are tried again."""
-        if not self.path.exists():
-            return set()
-        return {record.key for record in runs(read(self.path)) if not record.error}
+        return {record.key for record in self.runs() if not record.error}
+
+    def runs(self) -> list[RunRecord]:
+        return runs(read(self.path)) if self.path.exists() else []
 
     def _mend(self) -> None:
         """Drop a line that was being written when the power went."""
@@ -58,7 +60,7 @@ def read(path: Path) -> list[Record]:
     records: list[Record] = []
     try:
         for line in path.read_text().splitlines():
-            records.append(fit(parse_json(line), Record))
+            records.append(fit(renamed(parse_json(line), path), Record))
     except (OSError, ValueError) as error:
         at = "" if isinstance(error, OSError) else f"line {len(records) + 1}: "
         hint = "saakm bench --out DIR writes such a directory"

@@ -8,11 +8,12 @@ from ...model.workload import Variant, Workload
 
 
 def choose(words: Sequence[str], known: dict[str, Workload]) -> list[Variant]:
-    """Each word is a workload, workload:family or workload:variant; all, where there is none."""
-    if not words:
-        return [variant for workload in known.values() for variant in workload.variants]
+    """Each word is a workload, workload:family or workload:variant; all, where there is none.
+
+    A variant on a file system of its own, which few kernels have, is named or left out.
+    """
     chosen: list[Variant] = []
-    for word in words:
+    for word in words or known:
         name, _, part = word.partition(":")
         if name not in known:
             raise SaakmError(
@@ -21,8 +22,8 @@ def choose(words: Sequence[str], known: dict[str, Workload]) -> list[Variant]:
                 "saakm bench --list",
             )
         variants = known[name].variants
-        wanted = [v for v in variants if part in ("", v.family, v.name)]
-        if not wanted:
+        wanted = _meant(variants, part, named=bool(words))
+        if part and not wanted:
             raise SaakmError(
                 f"{name} has no variant '{part}'",
                 f"it has {', '.join(v.name for v in variants)}",
@@ -30,3 +31,10 @@ def choose(words: Sequence[str], known: dict[str, Workload]) -> list[Variant]:
             )
         chosen += [variant for variant in wanted if variant not in chosen]
     return chosen
+
+
+def _meant(variants: Sequence[Variant], part: str, named: bool) -> Sequence[Variant]:
+    if part:
+        return [variant for variant in variants if part in (variant.family, variant.name)]
+    everywhere = [variant for variant in variants if not variant.filesystem]
+    return everywhere or (variants if named else [])

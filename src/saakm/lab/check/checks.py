@@ -43,7 +43,7 @@ CHECKS = {
         "who wants a CPU has it within half a second, whoever else wants it", promise=True
     ),
     "fairness": Check("equal threads get equal parts of a CPU, within 30 %", promise=True),
-    "weights": Check("nice values decide the parts, as under EEVDF, within 15 %", promise=True),
+    "weights": Check("nice values decide the parts, as under fair, within 15 %", promise=True),
     "reload": Check(
         "the policy is unloaded under its threads, which go on, and loaded again",
         rough=True,

@@ -5,6 +5,7 @@ import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ...builder.kconfig import CHECKED
 from ...vm.topology import parse_topology
 from .checks import CHECKS
 
@@ -14,8 +15,6 @@ Level = StrEnum("Level", ["quick", "default", "full"])
 # What differs from one machine to another.
 _WHERE_IT_MATTERS = ("lifecycle", "wakeups", "affinity", "storm", "work-conservation")
 _MORE_SEEDS = 2
-# The kernel with lockdep and KASAN takes ten times as many instructions.
-_SCALE = {"base": 100, "debug": 30, "kcsan": 30}
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,8 @@ class Trial:
 
     @property
     def scale(self) -> int:
-        return _SCALE[self.config]
+        # With lockdep and KASAN it takes ten times as many instructions.
+        return 30 if self.config in CHECKED else 100
 
     @property
     def where(self) -> str:

@@ -12,8 +12,10 @@ from typing import Any
 from ...base import paths
 from ...base.errors import GuestDied, GuestHung
 from ...builder.ctl import build_saakmctl
+from ...builder.kconfig import CHECKED
 from ...builder.kernel import Kernel, build_kernel
 from ...builder.modules import build_modules
+from ...builder.parameters import check_form, check_values
 from ...builder.policies import module_name
 from ...builder.programs import compile_static
 from ...vm import appliance, qmp
@@ -22,12 +24,7 @@ from ...vm.exchange import drop_exchange, new_exchange
 from ...vm.running import announce, hold
 from .checks import CHECKS, parse_promises
 from .evaluate import Finding, evaluate
-from .parameters import check_form, check_values
 from .plan import Trial
-
-# Of the host's; one thread emulates all CPUs, perhaps beside other guests.
-_SECONDS = {"base": 600, "debug": 1800, "kcsan": 1800}
-_MEMORY = {"base": 512, "debug": 1536, "kcsan": 1536}
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,8 @@ def guest_of(subject: Subject, trial: Trial) -> Appliance:
         subject.kernels[trial.config].vmlinux,
         compile_static(paths.GUEST_FILES / "check"),
     )
-    machine = counted_machine(trial.topology, _MEMORY[trial.config], seed=trial.seed)
+    megabytes = 1536 if trial.config in CHECKED else 512
+    machine = counted_machine(trial.topology, megabytes, seed=trial.seed)
     return Appliance(vmlinux, program, files, tuple(words), machine)
 
 
@@ -97,12 +95,14 @@ def debug(subject: Subject, trial: Trial) -> Finding:
 
 
 def _find(subject: Subject, trial: Trial, **how: Any) -> Finding:
+    # Of the host's; one thread emulates all CPUs, perhaps beside other guests.
+    seconds = 1800 if trial.config in CHECKED else 600
     try:
-        console = appliance.run(guest_of(subject, trial), timeout=_SECONDS[trial.config], **how)
+        console = appliance.run(guest_of(subject, trial), timeout=seconds, **how)
     except GuestDied as error:
         return Finding("failed", failures=["the kernel died"], kernel=error.tail)
     except GuestHung as error:
-        words = f"the guest hangs: no end within {_SECONDS[trial.config]} s of the host's"
+        words = f"the guest hangs: no end within {seconds} s of the host's"
         return Finding("failed", failures=[words], kernel=error.tail)
     return evaluate(trial.check, console)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ...base.errors import SaakmError
 from ...model.cost_rows import Row
+from ...model.fair_class import FAIR
 from .measure import Conditions
 from .operations import OPERATIONS, can_be_crowded
 
@@ -28,7 +29,7 @@ AXES = {
         "runnable threads on the CPU",
         (2, 10, 100, 1000, 10000),
         ("yield", "crowd", "pipe"),
-        ("eevdf", "sched_fifo", "scx_fifo", "fifo", "prio", "vtime"),
+        (FAIR, "sched_fifo", "scx_fifo", "fifo", "prio", "vtime"),
         lambda c, n: replace(c, runnable=n - _TWO),
         lambda row: row.runnable + _TWO,
     ),
@@ -36,7 +37,7 @@ AXES = {
         "CPUs",
         (1, 2, 4, 8, 16, 32, 64),
         ("pipe", "pipe2", "yield"),
-        ("eevdf", "sched_fifo", "scx_fifo", "fifo"),
+        (FAIR, "sched_fifo", "scx_fifo", "fifo"),
         lambda c, n: replace(c, cpus=n),
         lambda row: row.cpus,
     ),

@@ -5,10 +5,13 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...base.errors import SaakmError
+from ...base.errors import BadInput, SaakmError
+from ...builder.about import About, series_of
 from ...model.cost_rows import BaselineFile, Row
+from ...model.fair_class import renamed
 from ...model.schema import SCHEMA, fit, parse_json, plain
 from .measure import Conditions
+from .target import Target
 
 FLOOR = "sched_fifo"
 # Of counts, for one identity: kernel, compiler, QEMU.
@@ -22,7 +25,7 @@ NOISE = {"fork": 0.02, "exec": 0.02, "migration": 0.06, "crowd": 0.04}
 # Between builds and boots both parts of a ratio move: fork's by 1.1 %, crowd's by 2.8 % so far.
 RATIO_TOLERANCE = 0.01
 RATIO_NOISE = {"fork": 0.03, "exec": 0.03, "setattr": 0.02, "migration": 0.10, "crowd": 0.05}
-# Of another kernel's or compiler's: from -Os to -O2 EEVDF's pipe moved by 2.6 %, in counts by 18.
+# Of another kernel's or compiler's: from -Os to -O2 fair's pipe moved by 2.6 %, in counts by 18.
 REBUILT_TOLERANCE = 0.05
 _BUILD = ("kernel", "compiler")
 
@@ -31,6 +34,8 @@ _BUILD = ("kernel", "compiler")
 class Baseline:
     identity: dict[str, str]  # of the kernel
     rows: list[Row]
+    preemption: str = "PREEMPT"
+    patched: bool = True
 
     @property
     def schedulers(self) -> list[str]:
@@ -54,7 +59,13 @@ class Baseline:
         row = self.rows[0]
         besides = [name for name in row.loaded if name != row.scheduler]
         return Conditions(
-            row.cpus, row.runnable, row.switches, tuple(besides), row.scale, row.bystanders
+            row.cpus,
+            row.runnable,
+            row.switches,
+            tuple(besides),
+            row.scale,
+            row.bystanders,
+            tuple(row.features),
         )
 
 
@@ -81,23 +92,24 @@ class Change:
         return f"{figure:.3f}" if self.is_ratio else f"{figure:,.0f}"
 
 
-def write(path: Path, identity: dict[str, str], rows: list[Row]) -> None:
+def write(path: Path, target: Target, rows: list[Row]) -> None:
+    about = target.about
+    kind = {"preemption": about.preemption, "patched": about.has_class}
+    content = {**target.identity, **kind, "schema": SCHEMA, "rows": plain(rows)}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        json.dumps({**identity, "schema": SCHEMA, "rows": plain(rows)}, indent=1) + "\n"
-    )
+    path.write_text(json.dumps(content, indent=1) + "\n")
 
 
 def read(path: Path) -> Baseline:
     try:
-        content = fit(parse_json(path.read_text()), BaselineFile)
+        content = fit(renamed(parse_json(path.read_text()), path), BaselineFile)
         if not content.rows:
             raise ValueError("it has no rows")
     except OSError as error:
         raise SaakmError(f"there is no baseline {path}", str(error), _renew(path)) from error
     except ValueError as error:
         raise SaakmError(f"{path} is not a baseline", f"{error}", _renew(path)) from error
-    return Baseline(content.identity, content.rows)
+    return Baseline(content.identity, content.rows, content.preemption, content.patched)
 
 
 def difference(baseline: Baseline, identity: dict[str, str]) -> str:
@@ -109,6 +121,24 @@ def difference(baseline: Baseline, identity: dict[str, str]) -> str:
         if identity.get(name) != was.get(name)
     ]
     return "; ".join(differing)
+
+
+def refuse_another(path: Path, baseline: Baseline, about: About) -> None:
+    """Another build of a kernel is told from the file's by ratios; another kernel says nothing."""
+    was = baseline.identity.get("kernel", "")
+    same = (
+        series_of(was) in ("", about.series),
+        baseline.preemption == about.preemption,
+        baseline.patched == about.has_class,
+    )
+    if not all(same):
+        kinds = {True: "with SaaKM's class", False: "without SaaKM's class"}
+        raise BadInput(
+            f"{path} is of another kernel",
+            f"it is of Linux {was}, {baseline.preemption}, {kinds[baseline.patched]}; this one is "
+            f"{about}, {kinds[about.has_class]}",
+            "measure both in tables of their own, or write another file: --write-baseline FILE",
+        )
 
 
 def refuse_without_floor(

@@ -4,13 +4,23 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from ...base.progress import meter
+from ...builder import given
 from ...builder.policies import by_name
 from ...model.cost_rows import Row
 from ...model.experiment import Cost
+from ...vm import features
 from . import axes
 from .measure import Conditions, measure
-from .operations import chosen_operations, chosen_schedulers, refuse_runnable
+from .operations import (
+    chosen_operations,
+    chosen_schedulers,
+    is_policy,
+    measurable_operations,
+    refuse_runnable,
+)
 from .target import Target, find_target
 from .where import Profile, profile
 
@@ -58,11 +68,19 @@ def check(spec: Cost) -> None:
     _wanted(spec)
 
 
-def prepare(spec: Cost, vmlinux: Path | None = None) -> Course:
-    """Says what is wrong, and only then builds a kernel."""
-    wanted = _wanted(spec)
-    operations, conditions = wanted.operations, wanted.conditions
-    target, schedulers = _target(wanted, vmlinux)
+def prepare(spec: Cost, kernel: str = "") -> Course:
+    """Says what is wrong, and only then builds a kernel. `kernel`: what --kernel says."""
+    if kernel:
+        given.check(kernel)
+    has_class = not kernel or given.has_class(kernel)
+    wanted = _wanted(spec if has_class else _without_policies(spec))
+    if kernel:
+        _refuse_without_class(wanted, kernel)
+    elif spec.features:
+        features.refuse_without_ours("base")
+    conditions = wanted.conditions
+    target, schedulers = _target(wanted, kernel)
+    operations = measurable_operations(wanted.operations, target.about, bool(spec.op))
     if spec.axis:
         axis = axes.chosen_axis(spec.axis)
         values = axes.chosen_values(axis, spec.values)
@@ -77,7 +95,14 @@ def prepare(spec: Cost, vmlinux: Path | None = None) -> Course:
 
 def _wanted(spec: Cost) -> _Wanted:
     besides = by_name(spec.load)
-    conditions = Conditions(spec.cpus, spec.runnable, spec.switches, tuple(besides), spec.scale)
+    conditions = Conditions(
+        spec.cpus,
+        spec.runnable,
+        spec.switches,
+        tuple(besides),
+        spec.scale,
+        features=features.checked(spec.features),
+    )
     usual: tuple[str, ...] = _CROWDED if spec.runnable else ()
     schedulers, most = spec.schedulers, spec.cpus
     if spec.axis:
@@ -93,10 +118,30 @@ def _wanted(spec: Cost) -> _Wanted:
     return _Wanted(conditions, operations, [*named], directories)
 
 
-def _target(wanted: _Wanted, vmlinux: Path | None) -> tuple[Target, list[str]]:
-    target = find_target(vmlinux)
+def _without_policies(spec: Cost) -> Cost:
+    """What is measured along an axis where nobody names schedulers."""
+    if not spec.axis or spec.schedulers:
+        return spec
+    axis = axes.chosen_axis(spec.axis)
+    left = tuple(name for name in axis.schedulers if not is_policy(name))
+    return msgspec.structs.replace(spec, schedulers=left or axis.schedulers)
+
+
+def _refuse_without_class(wanted: _Wanted, kernel: str) -> None:
+    conditions = wanted.conditions
+    needed = [
+        *(f"the policy '{name}'" for name in wanted.schedulers if is_policy(name)),
+        *(f"the policy '{name}'" for name in conditions.besides),
+        *(["--switches"] if conditions.switches else []),
+    ]
+    if needed:
+        given.refuse_without_class(kernel, needed[0])
+
+
+def _target(wanted: _Wanted, kernel: str) -> tuple[Target, list[str]]:
+    target = find_target(kernel)
     more = wanted.directories if target.patched else ()
-    chosen = chosen_schedulers(wanted.schedulers, target.patched, more)
+    chosen = chosen_schedulers(wanted.schedulers, target.patched, more, target.about.has_sched_ext)
     return replace(target, directories=wanted.directories), chosen
 
 

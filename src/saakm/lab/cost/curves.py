@@ -12,7 +12,7 @@ from ...model.cost_rows import Row
 from ...view.plot import canvas, plain_numbers, save, without_frame
 from ...view.terminal import figure, label, table
 from .axes import AXES, axis_of
-from .printed import by_operation
+from .printed import by_operation, show_kernel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +50,7 @@ def show(rows: list[Row], console: Console) -> None:
                 described(scheduler), *(f"{points[v]:,.0f}" if v in points else "" for v in values)
             )
         console.print(shown)
+    show_kernel(rows, console)
 
 
 def draw(rows: list[Row], paths: list[Path]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import linear_regression
 
 from ...model.cost_rows import Row
+from ...model.fair_class import FAIR
 from .axes import AXES, axis_of
 
 # Elections in one operation.
@@ -41,7 +42,7 @@ def _plain(rows: list[Row]) -> list[Verdict]:
     found = []
     for operation, peer, part in (
         ("pipe", "sched_fifo", 0.90),
-        ("pipe2", "eevdf", 1.0),
+        ("pipe2", FAIR, 1.0),
         ("yield", "sched_fifo", 1.0),
     ):
         ours, theirs = cost.get(("fifo", operation)), cost.get((peer, operation))

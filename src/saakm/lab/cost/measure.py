@@ -9,14 +9,17 @@ from dataclasses import dataclass, replace
 from ...base import paths
 from ...base.errors import SaakmError
 from ...builder import peers
+from ...builder.about import About
 from ...builder.programs import compile_static
 from ...model.cost_rows import Row
-from ...vm import appliance
+from ...vm import appliance, features
 from ...vm.appliance import Appliance, counted_machine
-from .operations import CLASSES
+from .operations import is_policy
 from .target import Target, policy_files
 
 _RESULT = re.compile(r"^RESULT (\w+) ([\d.]+) (\d+)\s*$", re.M)
+# What there is, from a guest that could not set what it was asked for.
+_FEATURES = re.compile(r"^FEATURES (.*)$", re.M)
 _ERROR = re.compile(r"^ERROR (.*)", re.M)
 # Of the host's, for an operation on a machine that does much else.
 _SECONDS = 180
@@ -41,11 +44,12 @@ class Conditions:
     besides: tuple[str, ...] = ()  # policies that are loaded and have no threads
     scale: int = 100  # per cent of the usual rounds
     bystanders: int = 0  # more such policies, all alike
+    features: tuple[str, ...] = ()  # of the fair class, as they are set
 
 
 def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
     besides = list(conditions.besides)
-    own = scheduler not in (*CLASSES, *peers.OURS, *peers.CRATES, *besides)
+    own = is_policy(scheduler) and scheduler not in besides
     return besides + ([scheduler] if own else [])
 
 
@@ -67,6 +71,8 @@ def guest_of(
         words.append(f"bystanders={conditions.bystanders}")
     if conditions.switches:
         words.append("switches=1")
+    if conditions.features:
+        words.append("features=" + ",".join(conditions.features))
     places = {file.name: file for file in files}
     if scheduler in (*peers.OURS, *peers.CRATES):
         places |= appliance.with_libraries(peers.build(scheduler))
@@ -78,8 +84,7 @@ def guest_of(
 
 
 def _refuse_kernel(target: Target, scheduler: str) -> None:
-    config = target.built.build / ".config"
-    if config.exists() and "CONFIG_KALLSYMS_ALL=y" not in config.read_text():
+    if target.about.options and target.about.options.get("CONFIG_KALLSYMS_ALL") != "y":
         raise SaakmError(
             f"{scheduler} cannot be loaded into this kernel",
             "it asks for variables of the kernel by name (sd_llc_id)",
@@ -113,10 +118,17 @@ def measure(
     for seed in seeds:
         seeded = replace(guest, machine=replace(guest.machine, seed=seed))
         text = appliance.run(seeded, listen, time_limit(scheduler, operations, conditions))
+        refuse_features(conditions, text)
         runs.append(results(scheduler, operations, text))
     return [
-        _row(scheduler, name, conditions, seeds, [run[name] for run in runs]) for name in operations
+        _row(scheduler, name, conditions, seeds, [run[name] for run in runs], target.about)
+        for name in operations
     ]
+
+
+def refuse_features(conditions: Conditions, text: str) -> None:
+    if conditions.features and (said := _FEATURES.search(text)):
+        features.refuse_unknown(conditions.features, said[1].split())
 
 
 def results(scheduler: str, operations: list[str], text: str) -> dict[str, float]:
@@ -140,7 +152,12 @@ def counted(operation: str, text: str) -> int:
 
 
 def _row(
-    scheduler: str, operation: str, conditions: Conditions, seeds: list[int], values: list[float]
+    scheduler: str,
+    operation: str,
+    conditions: Conditions,
+    seeds: list[int],
+    values: list[float],
+    about: About,
 ) -> Row:
     mean = statistics.fmean(values)
     spread = (max(values) - min(values)) / mean
@@ -157,4 +174,8 @@ def _row(
         conditions.switches,
         conditions.scale,
         conditions.bystanders,
+        list(conditions.features),
+        about.release,
+        about.preemption,
+        about.has_class,
     )

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is measured. The code of each operation is in guest/cost."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...base.errors import SaakmError
+from ...base.errors import BadInput, SaakmError
 from ...builder import peers
+from ...builder.about import About
 from ...builder.policies import module_name, own_policies, policies
+from ...model.fair_class import FAIR
 
 # These need no module of ours.
-CLASSES = ("eevdf", "sched_fifo")
+CLASSES = (FAIR, "sched_fifo")
 # These never elect a thread of low priority while one of higher priority is runnable.
 STRICT = ("sched_fifo", "prio")
 
@@ -19,6 +22,7 @@ class Operation:
     what: str
     cpus: int = 1  # at least
     runnable: bool = False  # says something with more runnable threads
+    idle: bool = False  # is told by how long a CPU was idle
     strict: bool = False  # does so under STRICT alone: elsewhere their work would be counted
 
 
@@ -35,15 +39,18 @@ OPERATIONS = {
     "yield": Operation("sched_yield() between two threads, or more with --runnable", runnable=True),
     "sleep": Operation(
         "a sleep until a timer on an otherwise idle CPU: "
-        "block, go idle, wake up, less the idling itself"
+        "block, go idle, wake up, less the idling itself",
+        idle=True,
     ),
-    "newidle": Operation("the part of it until the CPU is idle: block, find nothing to run"),
+    "newidle": Operation(
+        "the part of it until the CPU is idle: block, find nothing to run", idle=True
+    ),
     "tick": Operation("a timer tick that interrupts a running thread"),
     "fork": Operation("fork, exit and wait; each byte of a copied page counts as an instruction"),
     "exec": Operation("a static program replaces itself, including its start"),
     "setattr": Operation(
         "sched_setattr() out of the scheduler and in again; "
-        "EEVDF and sched_ext: to another policy of the same class and back"
+        "fair and sched_ext: to another policy of the same class and back"
     ),
     "migration": Operation("sched_setaffinity() to the other CPU and back", cpus=2),
     "crowd": Operation(
@@ -79,9 +86,31 @@ def chosen_operations(names: Sequence[str], cpus: int) -> list[str]:
     return [name for name in OPERATIONS if name in names]
 
 
-def chosen_schedulers(wanted: Sequence[str], patched: bool, more: Iterable[str] = ()) -> list[str]:
+def measurable_operations(names: list[str], about: About, wanted: bool) -> list[str]:
+    """Those that this kernel tells enough for. `wanted`: the user has named them."""
+    lacking = [name for name in names if OPERATIONS[name].idle and not about.tells_idle]
+    if not lacking:
+        return names
+    why = f"{about} does not tell to the nanosecond how long a CPU was idle"
+    if wanted:
+        raise BadInput(
+            f"{', '.join(lacking)} cannot be measured on this kernel",
+            f"{why}: its /proc/timer_list has no idle_sleeptime",
+            f"leave out {', '.join(lacking)}",
+        )
+    print(f"saakm: {why}: {', '.join(lacking)} left out", file=sys.stderr)
+    return [name for name in names if name not in lacking]
+
+
+def is_policy(name: str) -> bool:
+    return name not in (*CLASSES, *peers.OURS, *peers.CRATES)
+
+
+def chosen_schedulers(
+    wanted: Sequence[str], patched: bool, more: Iterable[str] = (), has_ext: bool = True
+) -> list[str]:
     """All that are at hand where none is named. `more`: policies that are known besides."""
-    ours = [*CLASSES, "scx_fifo", *policies()] if patched else list(CLASSES)
+    ours = [*CLASSES, *(["scx_fifo"] if has_ext else []), *(policies() if patched else [])]
     own = [module_name(path) for path in own_policies()]
     known = [*dict.fromkeys([*ours, *peers.OURS, *peers.CRATES, *own, *more])]
     names = list(wanted) or ours

@@ -61,8 +61,14 @@ def show(rows: list[Row], console: Console) -> None:
             )
         shown.add_section()
     console.print(shown)
+    show_kernel(rows, console)
     for name in by_operation(rows):
         console.print(f"{name}: {meaning(name)}", style="dim", highlight=False)
+
+
+def show_kernel(rows: list[Row], console: Console) -> None:
+    if said := kernel_of(rows[0]):
+        console.print(said, highlight=False)
 
 
 def show_verdicts(verdicts: list[Verdict], console: Console) -> None:
@@ -78,7 +84,13 @@ def show_verdicts(verdicts: list[Verdict], console: Console) -> None:
 def _title(row: Row) -> str:
     cpus = "1 CPU" if row.cpus == 1 else f"{row.cpus} CPUs"
     more = f", {row.runnable} more runnable threads" if row.runnable else ""
-    return f"instructions an operation, {cpus}{more}"
+    features = f", {','.join(row.features)}" if row.features else ""
+    return f"instructions an operation, {cpus}{more}{features}"
+
+
+def kernel_of(row: Row) -> str:
+    """Empty in files that do not say it."""
+    return f"Linux {row.kernel}, {row.preemption}" if row.kernel else ""
 
 
 def _color(row: Row, zero: Row) -> str:

@@ -4,13 +4,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from ...builder.about import series_of
 from ...model.cost_rows import Row
 from ...view.markdown import code, table
 from . import bars, curves, where
 from .axes import AXES, axis_of
 from .goals import verdicts
 from .operations import meaning
-from .printed import by_operation, compared, compared_with
+from .printed import by_operation, compared, compared_with, kernel_of
 from .where import Profile
 
 _TOP_FUNCTIONS = 40
@@ -45,7 +46,8 @@ def _of_what(rows: list[Row]) -> str:
     if axis := axis_of(rows):
         return f"by {AXES[axis].what}"
     cpus = " or ".join(str(n) for n in sorted({row.cpus for row in rows}))
-    return f"on {cpus} CPUs, with the difference to {compared_with(rows).scheduler}"
+    kernel = "" if rows[0].patched else f", {kernel_of(rows[0])}"
+    return f"on {cpus} CPUs{kernel}, with the difference to {compared_with(rows).scheduler}"
 
 
 def _table_of(rows: list[Row]) -> str:
@@ -110,6 +112,8 @@ def command(rows: list[Row]) -> str:
     words += [f"--runnable {first.runnable}"] if first.runnable and axis != "runnable" else []
     words += [f"--seeds {len(first.seeds)}"] if len(first.seeds) > 1 else []
     words += ["--switches"] if first.switches else []
+    words += [f"--features {_list(first.features)}"] if first.features else []
+    words += [] if first.patched else [f"--kernel {series_of(first.kernel)}"]
     return " ".join([*words, "--json"])
 
 

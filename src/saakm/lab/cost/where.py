@@ -14,12 +14,13 @@ from rich.console import Console
 
 from ...base import paths
 from ...base.errors import SaakmError
+from ...builder.about import About
 from ...builder.programs import compile_plugin
 from ...model.cost_rows import FunctionRow
 from ...view.terminal import figure
 from ...view.terminal import table as terminal_table
 from ...vm import appliance
-from .measure import Conditions, counted, guest_of, results, time_limit
+from .measure import Conditions, counted, guest_of, refuse_features, results, time_limit
 from .target import Target
 
 # As in guest/cost/cost.h.
@@ -117,6 +118,7 @@ def profile(
             replace(guest, machine=machine, arguments=(*guest.arguments, "symbols=1")),
             timeout=_SLOWER * time_limit(scheduler, [operation], conditions),
         )
+        refuse_features(conditions, text)
         results(scheduler, [operation], text)
         lines = counts.read_text().splitlines()
     stacks = by_stack(lines, Symbols(kernel_symbols(target.vmlinux) | guest_symbols(text)))
@@ -135,7 +137,7 @@ def by_stack(lines: list[str], symbols: Symbols) -> Counter[tuple[str, ...]]:
     return stacks
 
 
-def as_rows(profiles: list[Profile]) -> list[FunctionRow]:
+def as_rows(profiles: list[Profile], about: About) -> list[FunctionRow]:
     return [
         FunctionRow(
             scheduler=p.scheduler,
@@ -143,6 +145,8 @@ def as_rows(profiles: list[Profile]) -> list[FunctionRow]:
             function=name,
             instructions=round(value, 2),
             with_callees=round(p.with_callees[name], 2),
+            kernel=about.release,
+            preemption=about.preemption,
         )
         for p in profiles
         for name, value in p.functions.items()

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """Finds out what the given files are: results of saakm bench or of saakm cost."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from ...base.errors import SaakmError
+from ...base.errors import BadInput, SaakmError
 from ...model.cost_rows import FunctionRow, Row
+from ...model.fair_class import renamed
 from ...model.results import EnvironmentRecord, RunRecord
 from ...model.scale_rows import ScaleRow
-from ...model.schema import fit, parse_json, plain, refuse_later
+from ...model.schema import fit, parse_json, refuse_later
 from ..bench import store
+from ..bench.columns import refuse_mixture
 from ..bench.figures import Figure, figures
 from ..cost.axes import axis_of
 from ..cost.where import Profile, from_rows
@@ -54,15 +54,29 @@ def read(paths: Iterable[Path]) -> Results:
         else:
             _add_costs(path, found)
     found.records = store.runs(lines)
-    _refuse_mixture(found.records)
+    refuse_mixture(found.records)
+    _refuse_kernels(found)
     found.environments = store.environments(lines)
-    found.figures = figures(found.records)
+    order = [name for environment in found.environments for name in environment.schedulers]
+    found.figures = figures(found.records, order)
     return found
+
+
+def _refuse_kernels(found: Results) -> None:
+    """Costs of two kernels in one table would be taken for costs of two schedulers."""
+    kernels = {(row.kernel, row.preemption) for row in found.costs if row.kernel}
+    if len(kernels) > 1:
+        named = "; ".join(f"Linux {', '.join(kernel)}" for kernel in sorted(kernels))
+        raise BadInput(
+            "these costs do not belong together",
+            f"they are of different kernels: {named}",
+            "make a report of each",
+        )
 
 
 def _add_costs(path: Path, found: Results) -> None:
     try:
-        content = parse_json(path.read_text())
+        content = renamed(parse_json(path.read_text()), path)
         refuse_later(content)
         # A baseline has its rows below what its kernel was.
         rows = content.get("rows") if isinstance(content, dict) else content
@@ -79,21 +93,3 @@ def _add_costs(path: Path, found: Results) -> None:
     except (OSError, ValueError) as error:
         hint = "name directories of saakm bench, or files of saakm cost --json"
         raise SaakmError(f"{path} has no results", str(error), hint) from error
-
-
-def _refuse_mixture(records: list[RunRecord]) -> None:
-    """Runs of two kernels or machines in one mean would be a lie."""
-    seen: dict[tuple[object, ...], str] = {}
-    for record in records:
-        what = (record.workload, record.variant, record.traced)
-        where = json.dumps([record.kernel, _shape(record), record.definition], sort_keys=True)
-        if seen.setdefault(what, where) != where:
-            raise SaakmError(
-                f"the results of {record.workload} {record.variant} do not belong together",
-                "they are of different kernels, machines or versions of the workload",
-                "make a report of each, or start again in an empty directory: saakm bench --out DIR",
-            )
-
-
-def _shape(record: RunRecord) -> dict[str, Any]:
-    return {name: value for name, value in plain(record.machine).items() if name != "memory"}

@@ -110,6 +110,7 @@ def _facts(record: EnvironmentRecord) -> list[tuple[str, str]]:
             "kernel",
             f"{record.kernel}" + (f", config {record.config}" if record.config else ""),
         ),
+        ("Linux", str(record.linux).removeprefix("Linux ")),
         ("commit", record.commit),
         ("machine", _machine(machine)),
         (

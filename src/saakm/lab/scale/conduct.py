@@ -119,7 +119,7 @@ def _module(policy: str) -> Module:
     if not source:
         raise SaakmError(
             f"'{policy}' cannot be simulated",
-            "it is the kernel's own scheduler, of which the simulator has no model",
+            "it is the kernel's own scheduler, which the simulator has only in rough, beside policies",
             "name policies, as fifo",
         )
     return read_module(Path(source))
