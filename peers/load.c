@@ -15,24 +15,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define SCHED_EXT 7
 #define FAILED 125
 
-/* The compiled scheduler, inside this program. */
+/* The compiled scheduler, inside this program: for 6.12, and for later kernels. */
 __asm__(".section .rodata\n"
 	".balign 8\n"
 	"scheduler_begin: .incbin \"" NAME ".bpf.o\"\n"
 	"scheduler_end:\n"
+	".balign 8\n"
+	"later_begin: .incbin \"" NAME ".6.13.bpf.o\"\n"
+	"later_end:\n"
 	".previous");
-extern const char scheduler_begin[], scheduler_end[];
+extern const char scheduler_begin[], scheduler_end[], later_begin[], later_end[];
 
 static void quit(const char *what)
 {
 	fprintf(stderr, NAME ": %s: %s\n", what, strerror(errno));
 	exit(FAILED);
+}
+
+static struct bpf_object *open_scheduler(void)
+{
+	struct utsname kernel;
+	int version, patchlevel;
+
+	if (uname(&kernel) || sscanf(kernel.release, "%d.%d", &version, &patchlevel) != 2)
+		quit("uname");
+	if (version > 6 || (version == 6 && patchlevel >= 13))
+		return bpf_object__open_mem(later_begin, later_end - later_begin, NULL);
+	return bpf_object__open_mem(scheduler_begin, scheduler_end - scheduler_begin, NULL);
 }
 
 static struct bpf_link *load(const char *name, const char *other)
@@ -41,7 +57,7 @@ static struct bpf_link *load(const char *name, const char *other)
 	struct bpf_object *object;
 	struct bpf_link *link;
 
-	object = bpf_object__open_mem(scheduler_begin, scheduler_end - scheduler_begin, NULL);
+	object = open_scheduler();
 	if (!object)
 		quit("opening the scheduler");
 	bpf_map__set_autocreate(bpf_object__find_map_by_name(object, other), false);

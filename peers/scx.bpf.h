@@ -81,6 +81,12 @@ s32 scx_bpf_create_dsq(u64 queue, s32 node) __ksym;
 s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 flags, _Bool *idle) __ksym;
 s32 scx_bpf_pick_idle_cpu(const struct cpumask *allowed, u64 flags) __ksym;
 s32 scx_bpf_task_cpu(const struct task_struct *p) __ksym;
+/* Linux 6.13 calls these otherwise. */
+#ifdef SINCE_6_13
+#define scx_bpf_dispatch	scx_bpf_dsq_insert
+#define scx_bpf_dispatch_vtime	scx_bpf_dsq_insert_vtime
+#define scx_bpf_consume		scx_bpf_dsq_move_to_local
+#endif
 void scx_bpf_dispatch(struct task_struct *p, u64 queue, u64 slice, u64 flags) __ksym;
 void scx_bpf_dispatch_vtime(struct task_struct *p, u64 queue, u64 slice, u64 vtime,
 			    u64 flags) __ksym;
@@ -89,9 +95,26 @@ int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 queue, u64 flags) __ks
 struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym;
 void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym;
 void scx_bpf_kick_cpu(s32 cpu, u64 flags) __ksym;
+#ifdef SINCE_6_13
+/* Since 6.18, and soon after that there was no other way. */
+struct task_struct *scx_bpf_cpu_curr(s32 cpu) __ksym;
+#else
 struct rq *scx_bpf_cpu_rq(s32 cpu) __ksym;
+#endif
 u32 scx_bpf_nr_cpu_ids(void) __ksym;
 _Bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *mask) __ksym;
+
+/* Who runs on a CPU; @p if the kernel does not say it. */
+#ifdef SINCE_6_13
+#define curr_on(_cpu, _p)						\
+({									\
+	struct task_struct *curr = scx_bpf_cpu_curr(_cpu);		\
+									\
+	curr ?: (_p);							\
+})
+#else
+#define curr_on(_cpu, _p)	(scx_bpf_cpu_rq(_cpu)->curr)
+#endif
 
 /* The bpf_for_each() of a newer libbpf. */
 #define scx_dsq_for_each(_p, _queue)					\

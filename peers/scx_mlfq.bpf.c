@@ -37,7 +37,7 @@ void BPF_STRUCT_OPS(mlfq_enqueue, struct task_struct *p, u64 flags)
 	s32 cpu = scx_bpf_task_cpu(p);
 
 	scx_bpf_dispatch(p, is_low(p) ? LOWER + cpu : cpu, slice_ns, flags);
-	if (!is_low(p) && is_low(scx_bpf_cpu_rq(cpu)->curr))
+	if (!is_low(p) && is_low(curr_on(cpu, p)))
 		scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 }
 

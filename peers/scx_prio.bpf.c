@@ -21,7 +21,7 @@ void BPF_STRUCT_OPS(prio_enqueue, struct task_struct *p, u64 flags)
 	s32 cpu = scx_bpf_task_cpu(p);
 
 	scx_bpf_dispatch_vtime(p, cpu, SCX_SLICE_INF, p->static_prio, flags);
-	if (p->static_prio < scx_bpf_cpu_rq(cpu)->curr->static_prio)
+	if (p->static_prio < curr_on(cpu, p)->static_prio)
 		scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 }
 

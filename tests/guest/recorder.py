@@ -16,7 +16,16 @@ from saakm.vm.guest import Guest
 from .support import run_ok
 
 EVENTS = "/sys/kernel/debug/recorder/events"
-STATES = ["NOT_QUEUED", "READY", "RUNNING", "READY_TICK", "BLOCKED", "MIGRATING", "TERMINATED"]
+STATES = [
+    "NOT_QUEUED",
+    "READY",
+    "RUNNING",
+    "READY_TICK",
+    "BLOCKED",
+    "MIGRATING",
+    "TERMINATED",
+    "DELAYED",
+]
 CHOICE, SYNC, EXEC, OUSTED, YIELD, TICK, FORK, FORCED = (1 << n for n in range(8))
 THREADS, CORES, SCHEDULE, POLICY, USED = (1 << n for n in range(5))
 
@@ -95,6 +104,7 @@ _LIFE: dict[str, dict[str, str]] = {
         "wakeup_preempt": "ready",
         "moved": "ready",
         "running": "running",
+        "unblock_delayed": "ready",  # it was ousted while it stayed
         "attr_changed": "ready",
         "setparam_attr": "ready",
         "block": "blocked",
@@ -108,8 +118,17 @@ _LIFE: dict[str, dict[str, str]] = {
         "setparam_attr": "running",
         "unblock_prepare": "running",  # in execve()
         "requeue": "ready",
+        "block_delay": "sleeps",
         "block": "blocked",
         "terminate": "gone",
+    },
+    # It stays queued, or is blocked at once.
+    "sleeps": {
+        "wakeup_preempt": "sleeps",
+        "attr_changed": "sleeps",
+        "setparam_attr": "sleeps",
+        "unblock_delayed": "ready",
+        "block": "blocked",
     },
     "blocked": {
         "unblock_prepare": "blocked",
@@ -134,6 +153,8 @@ _FLAGS: dict[str, int] = {
     "unblock_end": CHOICE | SYNC | OUSTED,
     "requeue": YIELD | TICK | FORCED,
     "block": OUSTED | YIELD | FORCED,
+    "block_delay": YIELD | FORCED,
+    "unblock_delayed": 0,
     "yield": YIELD,
 }
 

@@ -20,7 +20,7 @@ from saakm.builder.kernel import Kernel, build_kernel
 from saakm.builder.modules import build_modules
 from saakm.vm.accel import choose_accel
 from saakm.vm.guest import Guest
-from saakm.vm.machine import DEFAULT_MEMORY, TCG, Machine
+from saakm.vm.machine import TCG, Machine, default_memory
 from saakm.vm.patience import BUSY
 from saakm.vm.topology import parse_topology
 
@@ -108,7 +108,7 @@ class Pool:
         kernel = self._kernels[shape.config]
         machine = Machine(
             topology=parse_topology(shape.topology),
-            memory=DEFAULT_MEMORY[shape.config],
+            memory=default_memory(shape.config),
             accel=choose_accel("auto", kernel.vmlinux) if shape.threads else TCG,
             deterministic=not shape.threads,
             shift=0 if shape.threads or shape.fast else _SHIFT[shape.config],
@@ -296,6 +296,24 @@ def joined(policy: str, count: int, pause: str = ":") -> str:
     row = f'[ "$name $threads" = "{policy} {count}" ] && break'
     rows = f"while read -r _ name _ _ _ threads _; do {row}; done </proc/saakm/policies"
     return f"until {rows}; do {pause}; done"
+
+
+def sleeps(cpu: int) -> str:
+    """For a shell in the guest: $sleeper is a fair thread that sleeps on the CPU until it gets a signal.
+
+    One that joins asleep, and is woken, waits for its policy alone. One that joins by itself may be preempted in the
+    kernel as it joins; then the class gives it a turn, whatever its policy does.
+    """
+    state = '"$(cut -d" " -f2-3 /proc/$sleeper/stat)"'
+    return f"""taskset -c {cpu} sleep 10000 & sleeper=$!
+        until [ {state} = "(sleep) S" ]; do busybox usleep 10000; done"""
+
+
+def is_ready(pid: str) -> str:
+    """As joined(): until a thread is READY. Fails once it has ended, as where it stalled before somebody looked."""
+    line = '[ "$key $value" = "state READY" ] && break'
+    lines = f"while read -r key value; do {line}; done </proc/{pid}/saakm"
+    return f"until {lines}; do [ -e /proc/{pid} ] || exit 1; done"
 
 
 def spins(count: int = 1) -> str:

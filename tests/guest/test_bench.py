@@ -8,10 +8,16 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from saakm.base import paths
+from saakm.base.errors import SaakmError
+from saakm.lab.bench import schedulers
+from saakm.lab.bench.in_guest import InGuest
+from saakm.vm import features
+from saakm.vm.options import VmOptions
 
 from .support import find_kernel, run_ok
 from .test_machine_options import qemus_of
@@ -19,7 +25,7 @@ from .test_machine_options import qemus_of
 pytestmark = pytest.mark.kernel("base")
 
 WORKLOAD = "hackbench:process-pipes-1"
-SCHEDULERS = "eevdf,scx_fifo,fifo"
+SCHEDULERS = "fair,scx_fifo,fifo"
 
 
 def saakm_bench(*args):
@@ -32,6 +38,8 @@ def saakm_bench(*args):
 
 
 def runs(directory):
+    if not (directory / "runs.jsonl").exists():
+        return []
     lines = [json.loads(line) for line in (directory / "runs.jsonl").read_text().splitlines()]
     return [line for line in lines if line["kind"] == "run"]
 
@@ -87,14 +95,70 @@ def test_latencies(tmp_path):
     assert wakeup["n"] > 40 and 0 < wakeup["p50"] <= wakeup["p99"] <= wakeup["max"] < 60e6
 
 
+@pytest.mark.kernel("debug")  # which has features that can be set
+@pytest.mark.limit(300)
+def test_schedulers_with_settings():
+    vm = VmOptions(config="debug", cpus=1)
+    place = InGuest(vm, {"rr": None, "fifo": None}, patches_code=False)
+    words = ["fair:NEXT_BUDDY:NO_RUN_TO_PARITY", "rr:slice_us=700:on_violation=warn", "rr", "fifo"]
+    found = [schedulers.find(one) for one in schedulers.chosen(words)]
+    fair, short, usual, other = found
+    with pytest.raises(SaakmError, match="rr cannot be loaded with nosuch=1") as error:
+        place.check_settings([replace(short, parameters=("nosuch=1",))])
+    assert "slice_us" in error.value.why and not place.running
+    try:
+        with pytest.raises(SaakmError, match="no scheduler feature NO_SUCH") as error:
+            place.check_settings([replace(fair, features=("NO_SUCH",))])
+        assert "RUN_TO_PARITY" in error.value.why
+        says = "cat /sys/module/rr/parameters/slice_us"
+        was = [place.run(says, 30).stdout]
+        for one in (short, short, other, usual):
+            place.use(one)
+            was.append(place.run(says, 30).stdout)
+        assert was[1:4] == ["700\n"] * 3 and was[4] == was[0] != "700\n"
+        before = features.there(place)
+        assert {"NO_NEXT_BUDDY", "RUN_TO_PARITY"} <= set(before)
+        to_restore = features.set_in(place, fair.features)
+        assert {"NEXT_BUDDY", "NO_RUN_TO_PARITY"} <= set(features.there(place))
+        features.write(place, to_restore)
+        assert features.there(place) == before
+    finally:
+        place.close()
+
+
+@pytest.mark.limit(200)
+def test_settings_that_there_are_not_are_refused_before_anything_runs(tmp_path):
+    for word, why in (
+        ("rr:nosuch=1", "it has no parameter 'nosuch'"),
+        ("fair:NO_SUCH", "no scheduler feature"),  # or none at all that could be set
+    ):
+        done = saakm_bench("--workloads", WORKLOAD, "--schedulers", word, "--out", str(tmp_path))
+        assert done.returncode and why in done.stderr, done.stderr
+        assert not runs(tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.limit(2000)
+def test_what_the_features_kernel_is_for(tmp_path):
+    """Its switches and its XFS, beside a policy; it is built first."""
+    schedulers = ["fair", "fair:NEXT_BUDDY", "eevdf:next_buddy=new"]
+    done = saakm_bench(
+        "--config", "features", "--workloads", "dbench:loadfile-xfs", "--points", "2",
+        "--schedulers", ",".join(schedulers), "--rounds", "1", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert sorted(run["scheduler"] for run in runs(tmp_path)) == sorted(schedulers)
+    assert all(len(run["rows"]) == 2 for run in runs(tmp_path))
+
+
 @pytest.mark.long
 @pytest.mark.limit(900)
 def test_waits_of_a_server(tmp_path):
     """README's nginx, with fewer runs: what it needs is installed, and its threads' waits are seen."""
     args = ("--workloads", "nginx", "--latency", "--out", str(tmp_path))
-    done = saakm_bench(*args, "--schedulers", "eevdf,fifo", "--rounds", "1")
+    done = saakm_bench(*args, "--schedulers", "fair,fifo", "--rounds", "1")
     assert done.returncode == 0, done.stderr
-    assert {run["scheduler"] for run in runs(tmp_path)} == {"eevdf", "fifo"}
+    assert {run["scheduler"] for run in runs(tmp_path)} == {"fair", "fifo"}
     for run in runs(tmp_path):
         assert run["workload"] == "nginx" and run["latency"]["wakeup_us"]["n"] > 100, run
 
@@ -163,3 +227,30 @@ def test_on_the_host(guest):
     # It has taken back what it had loaded, and left nothing.
     after = run_ok(guest, "cat /proc/modules; ls /tmp").split()
     assert sorted(after) == sorted([*before, "results"])
+
+
+@pytest.mark.limit(400)
+def test_workloads_with_several_figures(tmp_path):
+    """Our own programs, with points that the user names; and a file system, if the kernel has it."""
+    done = saakm_bench(
+        "--workloads", "schbench,dbench:loadfile-tmpfs,dbench:loadfile-xfs", "--points", "2",
+        "--schedulers", "fifo", "--rounds", "1", "--out", str(tmp_path),
+    )  # fmt: skip
+    schbench, tmpfs, xfs = runs(tmp_path)
+    rows = {row["label"]: row["value"] for row in schbench["rows"]}
+    for name, percents in (
+        ("Wakeup", ("50th", "90th", "99th", "99.9th")),
+        ("Request", ("50th", "90th", "99th", "99.9th")),
+        ("RPS", ("20th", "50th", "90th", "max")),
+    ):
+        values = [rows[f"{name}-{percent}-2"] for percent in percents]
+        # On a busy host no request may end in some seconds, and the least rate is 0.
+        assert values == sorted(values) and values[-1] > 0
+    assert [(row["label"], row["unit"]) for row in tmpfs["rows"]] == [("2", "ms")] * 2
+    assert all(row["value"] > 0 and row["stddev"] >= 0 for row in tmpfs["rows"])
+    assert "Amean  Wakeup-99.9th-2" in done.stdout and "Hmean  RPS-max-2" in done.stdout
+    config = (find_kernel("base").build / ".config").read_text()
+    if missing := [name for name in ("XFS_FS", "VIRTIO_BLK") if f"CONFIG_{name}=y" not in config]:
+        assert done.returncode == 1 and f"built without CONFIG_{missing[0]}=y" in xfs["error"]
+    else:
+        assert done.returncode == 0 and len(xfs["rows"]) == 2

@@ -127,7 +127,7 @@ def test_without_the_class_nothing_costs_more_than_in_linux(unpatched):
         config = build.configure("-d", "SCHED_CLASS_SAAKM")
         assert "CONFIG_SCHED_CLASS_SAAKM=y" not in config
         build.make("vmlinux")
-        done = saakm_cost("--kernel", str(build.vmlinux), "--schedulers", "eevdf,sched_fifo",
+        done = saakm_cost("--kernel", str(build.vmlinux), "--schedulers", "fair,sched_fifo",
                           "--seeds", "5", "--json")  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         costs.append({(row["scheduler"], row["operation"]): statistics.median(row["values"])

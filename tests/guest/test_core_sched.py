@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from .support import ejected, load_policy, policies, run_ok, spins, until
+from .support import ejected, load_policy, policies, run_ok, sleeps, spins, until
 from .test_hotplug import ROUND
 from .test_watchdog import TIMEOUT_MS, no_shares  # noqa: F401
 
 pytestmark = pytest.mark.topology("1s2c2t")
 
-POLICIES = ["fifo", "rr", "prio", "vtime"]
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf"]
 
 
 @pytest.mark.rotates("policy")
@@ -88,15 +88,20 @@ def test_who_waits_for_a_siblings_sake_does_not_stall(guest, program, no_shares,
 
 @pytest.mark.kernel("base")
 def test_a_cookie_on_the_sibling_excuses_no_stall(guest, program, watch, no_shares):  # noqa: F811
-    """A policy elects nobody beside a hog: its CPU idles, but for nobody's sake."""
+    """A policy elects nobody beside a hog: its CPU idles, but for nobody's sake.
+
+    Had its thread been preempted in the kernel, the class would elect it in its policy's stead, and then it is the hog
+    that keeps it waiting.
+    """
     watch.expect_violations()
     load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
     hog = f"taskset -c 3 {program('with_cookie')} sh -c 'while :; do :; done'"
     run_ok(
         guest,
-        f"{hog} & {spins()}; taskset -c 2 saakmctl exec misuser -- sleep 0.1 &"
-        # Others come to that CPU now and then, too.
-        f" {program('moments')} 2 100 5 6000 & true",
+        f"""{hog} & {spins()}; {sleeps(2)}
+            saakmctl set misuser $sleeper; kill $sleeper
+            # Others come to that CPU now and then, too.
+            {program("moments")} 2 100 5 6000 & true""",
     )
     sentence = r"READY on CPU 2 for (\d+) ms .* in (\d+) ms"
     said = until(lambda: re.search(sentence, guest.console()[watch.since :]), 20, "the sentence")

@@ -109,7 +109,7 @@ def test_a_policy_without_threads_is_passed_by():
 def test_a_policy_that_is_not_used_costs_nothing(condition):
     """rr pulls threads when a CPU goes idle, balances, and keeps a watchdog: once it has had one."""
     operations, cpus, limit = condition
-    args = ("--op", operations, "--cpus", str(cpus), "--schedulers", "eevdf", "--json")
+    args = ("--op", operations, "--cpus", str(cpus), "--schedulers", "fair", "--json")
     alone, beside = (json.loads(saakm_cost(*args, *more).stdout) for more in ((), ("--load", "rr")))
     for row, other in zip(alone, beside, strict=True):
         assert other["loaded"] == ["rr"] and row["operation"] == other["operation"]

@@ -87,8 +87,8 @@ def test_doctor_and_list():
 @pytest.mark.long
 @pytest.mark.limit(300)
 def test_demo_in_json():
-    eevdf, vtime = json.loads(run_here("./saakm demo vtime --json 2>/dev/null"))
-    assert (eevdf["policy"], vtime["policy"]) == ("eevdf", "vtime") and vtime["doubts"] == []
+    fair, vtime = json.loads(run_here("./saakm demo vtime --json 2>/dev/null"))
+    assert (fair["policy"], vtime["policy"]) == ("fair", "vtime") and vtime["doubts"] == []
 
 
 @pytest.mark.long

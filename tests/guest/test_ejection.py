@@ -90,34 +90,39 @@ HANDLERS = [
 ]
 
 
+NEIGHBOURS = ["rr", "eevdf"]
+
+
 @pytest.fixture
-def another(guest):
-    """Another policy is loaded; who is at fault is ejected."""
-    id_ = load_policy(guest, "rr")
+def another(request, guest):
+    """The name of another policy, which is loaded; who is at fault is ejected."""
+    name = getattr(request, "param", "rr")
+    load_policy(guest, name)
     run_ok(guest, f"echo eject >{SYSFS}/on_violation")
-    return id_
+    return name
 
 
 @pytest.fixture
 def neighbour(request, guest, program, another):
     """Threads of another policy. The test ends with a call: they must not have noticed.
 
-    All sleep (-k 1), so that others run too, or for so long (-k 4) that CPUs idle.
+    All sleep (-k 1), so that others run too, or for so long (-k 4) that CPUs idle: whoever elects nobody
+    is at fault only while others do not hold all CPUs.
     """
-    kind = 4 if "newly_idle" in request.node.name else 1
+    kind = 4 if re.search("newly_idle|schedule_null", request.node.name) else 1
     over = "until [ -e /tmp/over ]; do sleep 0.1; done"
-    crowd = f"{program('crowd')} -k {kind} -p rr -n 12 -l 300 -e saakm '{over}'"
+    crowd = f"{program('crowd')} -k {kind} -p {another} -n 12 -l 300 -e saakm '{over}'"
     run_ok(guest, "rm -f /tmp/over /tmp/crowd.status")
     run_ok(guest, f"({crowd}; echo $? >/tmp/crowd.status) >/tmp/crowd 2>&1 &")
-    until(lambda: policies(guest)["rr"].threads >= 12, 20, "a crowd in rr")
+    until(lambda: policies(guest)[another].threads >= 12, 20, "a crowd")
 
     def goes_on():
-        assert policies(guest)["rr"].threads >= 12  # they were there all the time
+        assert policies(guest)[another].threads >= 12  # they were there all the time
         run_ok(guest, "touch /tmp/over; until [ -s /tmp/crowd.status ]; do sleep 0.1; done")
         assert run_ok(guest, "cat /tmp/crowd.status").strip() == "0", run_ok(
             guest, "cat /tmp/crowd"
         )
-        assert policies(guest)["rr"].state == "active"
+        assert policies(guest)[another].state == "active"
         run_ok(guest, "hackbench -g 4 -l 20")
         run_ok(guest, f"saakmctl exec {another} -- hackbench -g 2 -l 20")
 
@@ -139,16 +144,16 @@ def _ejected(guest):
     return ejected(guest)["misuser"]
 
 
-def _make_fault(guest, program, mode: str) -> Exit:
+def _make_fault(guest, program, mode: str, another: str = "rr") -> Exit:
     """Loads the misuser and leads it into its fault; checks how it ended."""
     kind, number, handler, reason, victims = ZOO[mode]
     parameters = [f"mode={mode}"]
     if "stall" in kind:
         parameters.append("timeout_ms=1000")
     if mode == "schedule_foreign":
-        run_ok(guest, "saakmctl exec rr -- sleep infinity & echo $! >/tmp/foreign")
+        run_ok(guest, f"saakmctl exec {another} -- sleep infinity & echo $! >/tmp/foreign")
         until(
-            lambda: "rr" in run_ok(guest, "cat /proc/$(cat /tmp/foreign)/saakm"), 10, "rr's sleep"
+            lambda: another in run_ok(guest, "cat /proc/$(cat /tmp/foreign)/saakm"), 10, "its sleep"
         )
         parameters.append("foreign=" + run_ok(guest, "cat /tmp/foreign").strip())
     if mode == "prepare_offline":
@@ -179,20 +184,21 @@ def _make_fault(guest, program, mode: str) -> Exit:
 def test_zoo(guest, program, watch, another, mode):
     watch.expect_violations()
     run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
-    end = _make_fault(guest, program, mode)
+    end = _make_fault(guest, program, mode, another)
     told = guest.console()[watch.since :]
     assert f"saakm: policy misuser ejected ({end.kind})" in told and "saakm: to fix it: " in told
     if end.handler != "none":
         # As an oops would: whose handler, and who else is loaded.
-        assert f"SaaKM: misuser ({end.handler}); loaded: rr misuser" in told
+        assert f"SaaKM: misuser ({end.handler}); loaded: {another} misuser" in told
 
 
 @pytest.mark.rotates("mode")
 @pytest.mark.parametrize("mode", ZOO)
-def test_neighbours_go_on(guest, program, watch, neighbour, mode):
+@pytest.mark.parametrize("another", NEIGHBOURS, indirect=True)
+def test_neighbours_go_on(guest, program, watch, another, neighbour, mode):
     watch.expect_violations()
     run_ok(guest, f"echo 500 >{SYSFS}/handler_limit_ms")
-    _make_fault(guest, program, mode)
+    _make_fault(guest, program, mode, another)
     neighbour()
 
 
@@ -221,6 +227,8 @@ def test_policy_gives_up(guest, program, another, handler):
     assert (end.kind, end.number, end.reason) == ("policy-error", 16, f"gave up in {handler}")
 
 
+@pytest.mark.rotates("another")
+@pytest.mark.parametrize("another", NEIGHBOURS, indirect=True)
 def test_lost_queue_is_found(guest, program, watch, neighbour):
     """A forgotten thread is taken out of its queue: by a change of its affinity."""
     watch.expect_violations()
@@ -239,6 +247,8 @@ def test_lost_queue_is_found(guest, program, watch, neighbour):
     neighbour()
 
 
+@pytest.mark.rotates("another")
+@pytest.mark.parametrize("another", NEIGHBOURS, indirect=True)
 def test_ejected_policy_takes_nobody(guest, program, neighbour):
     id_ = _load_misuser(guest)
     run_ok(guest, f"echo misuser >{SYSFS}/eject")
@@ -273,6 +283,8 @@ def test_sysrq_ejects_all(guest, program):
     assert {p.threads for p in policies(guest).values()} == {0}
 
 
+@pytest.mark.rotates("another")
+@pytest.mark.parametrize("another", NEIGHBOURS, indirect=True)
 def test_forks_land_in_fair(guest, program, neighbour):
     """Threads that keep forking while their policy is ejected, and after that."""
     id_ = load_policy(guest, "fifo")

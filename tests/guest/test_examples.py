@@ -30,7 +30,7 @@ def _counted(guest) -> dict[str, int]:
     total: dict[str, int] = {"threads": int(re.match(r"(\d+) threads", text)[1])}
     rows = re.findall(
         r"^cpu \d+: (\d+) wait; busy (\d+) ns, idle (\d+) ns; "
-        r"(\d+) slept, (\d+) yielded, (\d+) were pulled; \d+ elections$",
+        r"(\d+) slept, \d+ too short, (\d+) yielded, (\d+) were pulled; \d+ elections$",
         text,
         re.M,
     )

@@ -12,7 +12,7 @@ from .support import LOSES_BANDWIDTH, SYSFS, emptied, joined, load_policy, polic
 
 FAILSLAB = "/sys/kernel/debug/failslab"
 SEEDS = [1, 2, 3]
-FUZZED = ("fifo", "rr", "vtime")
+FUZZED = ("fifo", "rr", "vtime", "eevdf")
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def _own_copy(guest, file: Path) -> str:
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "vtime", "heir"])
+@pytest.mark.parametrize("policy", ["fifo", "vtime", "eevdf", "heir"])
 def test_load_without_memory(guest, program, tally, failing, policy):
     """Wherever memory lacks first: in insmod's allocations, the class's and the kernel's own."""
     file = _own_copy(guest, module_file(guest.kernel, policy))

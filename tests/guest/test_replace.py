@@ -114,7 +114,9 @@ def test_back_and_forth_under_load(guest, program):
     assert list(policies(guest)) == ["heir"]
 
 
-@pytest.mark.parametrize("old, new", [("fifo", "rr"), ("vtime", "prio"), ("rr", "vtime")])
+@pytest.mark.parametrize(
+    "old, new", [("fifo", "rr"), ("vtime", "prio"), ("rr", "eevdf"), ("eevdf", "vtime")]
+)
 def test_any_policy_replaces_any(guest, program, old, new):
     load_policy(guest, old)
     file = module_file(guest.kernel, new)

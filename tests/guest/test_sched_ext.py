@@ -26,7 +26,7 @@ def scx(request, scx_fifo) -> str:
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr"])
+@pytest.mark.parametrize("policy", ["fifo", "rr", "eevdf"])
 def test_saakm_threads_stay(guest, program, scx, policy):
     """Loading and unloading it takes every thread out of its class and back."""
     load_policy(guest, policy)
@@ -38,7 +38,7 @@ def test_saakm_threads_stay(guest, program, scx, policy):
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr"])
+@pytest.mark.parametrize("policy", ["fifo", "rr", "eevdf"])
 def test_saakm_threads_run_beside_it(guest, program, scx, policy):
     load_policy(guest, policy)
     crowd = f"{program('crowd')} -l 50 -n 12"

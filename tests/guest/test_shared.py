@@ -253,11 +253,15 @@ def test_halves_keep_their_threads(guest, program, half, mask):
 
 
 def test_a_refill_takes_from_the_other_half(guest, program):
-    """saakm_take() from a queue that the core is not among."""
+    """saakm_take() from a queue that the core is not among.
+
+    Nobody calls that core: it takes when it elects, as when somebody goes to sleep there.
+    """
     id_ = load_policy(guest, "sharer", "masks=0-1/2-3", "refill=borrow", "slice_us=4000")
-    span_ms, cpus = _makespan(guest, program, id_, [80] * 8)
-    assert read(guest, "strays")[0] > 0
-    assert cpus & {2, 3} and span_ms < 0.95 * 4 * 80
+    run_ok(guest, f"{program('moments')} 2 10 1 100000 & true")
+    _makespan(guest, program, id_, [80] * 8)
+    # All were placed in the queue of CPUs 0 and 1, and some have run on 2 or 3.
+    assert read(guest, "strays")[0] > 0 and any(read(guest, "runs")[2:4])
     checked(guest)
 
 

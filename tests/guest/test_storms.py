@@ -8,6 +8,7 @@ from .support import load_policy, policies, run_ok
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
 
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf"]
 STORMS = {
     "affinity": 1500,
     "nice": 3000,
@@ -43,7 +44,7 @@ def _storm(guest, program, tally, policy: str, storm: str, count: int, *options:
 @pytest.mark.threads
 @pytest.mark.parametrize("storm", STORMS)
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr"])
+@pytest.mark.parametrize("policy", POLICIES)
 def test_storm(guest, program, tally, policy, storm):
     _storm(guest, program, tally, policy, storm, STORMS[storm])
 
@@ -58,7 +59,7 @@ def test_storm_with_short_slices(guest, program, tally, storm):
 
 @pytest.mark.threads
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["prio", "vtime"])
+@pytest.mark.parametrize("policy", ["prio", "vtime", "eevdf"])
 def test_nice_in_an_ordered_queue(guest, program, tally, policy):
     """A change of the nice value re-sorts the queue."""
     _storm(guest, program, tally, policy, "nice", STORMS["nice"])
@@ -69,13 +70,13 @@ def test_nice_in_an_ordered_queue(guest, program, tally, policy):
 @pytest.mark.limit(600)
 @pytest.mark.parametrize("storm", STORMS)
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
+@pytest.mark.parametrize("policy", POLICIES)
 def test_long_storm(guest, program, tally, policy, storm):
     _storm(guest, program, tally, policy, storm, 5 * STORMS[storm])
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
+@pytest.mark.parametrize("policy", POLICIES)
 def test_lone_yielder(guest, program, policy):
     """A thread that yields to nobody goes on at once; it must not wait for a queue."""
     load_policy(guest, policy)
@@ -86,7 +87,7 @@ def test_lone_yielder(guest, program, policy):
 
 @pytest.mark.threads
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr", "prio", "vtime"])
+@pytest.mark.parametrize("policy", POLICIES)
 def test_ping_pong(guest, program, policy):
     """No wakeup is lost between any two CPUs."""
     load_policy(guest, policy)

@@ -21,7 +21,7 @@ def _switch(guest, program, tally, count: int, classes: str, options: str = "") 
     tally("switches between classes and policies", count)
 
 
-@pytest.mark.parametrize(("a", "b"), [("fifo", "rr"), ("prio", "vtime")])
+@pytest.mark.parametrize(("a", "b"), [("fifo", "rr"), ("prio", "vtime"), ("eevdf", "fifo")])
 def test_between_fair_and_two_policies(guest, program, tally, a, b):
     _load(guest, a, b)
     _switch(guest, program, tally, 4000, f"other {a} {b}")

@@ -7,7 +7,7 @@ import pytest
 
 from saakm.builder.modules import module_file
 
-from .support import SYSFS, ejected, load_policy, policies, run_ok, spins, until
+from .support import SYSFS, ejected, is_ready, load_policy, policies, run_ok, sleeps, spins, until
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -109,19 +109,26 @@ def test_time_before_the_wait_is_no_excuse(guest, watch, no_shares):
     load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
     told = run_ok(
         guest,
-        f"sleep 1; {_spin(3, '')} & hog=$!; {spins()}; taskset -c 3 saakmctl exec misuser -- true &"
-        " until grep -sqx 'state *READY' /proc/$!/saakm; do busybox usleep 1000; done;"
+        f"""
+        sleep 1; {sleeps(3)}
+        {_spin(3, "")} & hog=$!; {spins()}
+        saakmctl set misuser $sleeper; kill $sleeper; {is_ready("$sleeper")}
+        busybox usleep 20000
         # The shell alone: while a program waits for its file time would leap.
-        ' kill $hog; wait $hog; while read -r line; do echo "$line"; done </proc/$!/saakm',
+        kill $hog; wait $hog; while read -r line; do echo "$line"; done </proc/$sleeper/saakm""",
     )
     held_ms = int(re.search(r"^since_ns +(\d+)$", told, re.M)[1]) / 1e6
+    assert held_ms >= 20, "it has had a turn since"
     sentence = r"READY on CPU 3 for \d+ ms .* in (\d+) ms"
     said = until(lambda: re.search(sentence, guest.console()[watch.since :]), 15, "the sentence")
     assert int(said[1]) < held_ms + TIMEOUT_MS / 8, said[0]
 
 
 def test_policies_that_come_and_go_do_not_keep_it_from_looking(guest, watch, no_shares):
-    """For three times the limit, more often than it looks."""
+    """For three times the limit, more often than it looks.
+
+    It sleeps for a moment: who was preempted in the kernel gets a turn, and would end with that.
+    """
     watch.expect_violations()
     file = module_file(guest.kernel, "fifo")
     id_ = load_policy(guest, "misuser", "mode=schedule_null", f"timeout_ms={TIMEOUT_MS}")
@@ -130,8 +137,8 @@ def test_policies_that_come_and_go_do_not_keep_it_from_looking(guest, watch, no_
         f"""
         {_spin(2, "")} & hog=$!  # no time leaps
         {spins()}
-        saakmctl exec {id_} -- true &
-        until grep -sq READY /proc/$!/saakm; do busybox usleep 10000; done
+        saakmctl exec {id_} -- sleep 0.1 &
+        {is_ready("$!")}
         now_cs() {{ tr -d . </proc/uptime | cut -d' ' -f1; }}
         end_cs=$(($(now_cs) + {3 * TIMEOUT_MS // 10}))
         while [ $(now_cs) -lt $end_cs ]; do
@@ -160,11 +167,14 @@ def test_no_watchdog_on_request(guest, program):
     """timeout_ms=0: a thread waits longer than the limit that others have, and than 30 s, the usual one."""
     load_policy(guest, "fifo", "timeout_ms=300")
     id_ = load_policy(guest, "misuser", "mode=schedule_null", "timeout_ms=0")
-    # The thread joins where it holds nothing that another program may wait for.
+    # The thread joins where it holds nothing that another program may wait for. It runs on until
+    # somebody preempts it; if that was in the kernel, it gets a turn from the class: then once more.
+    waits = "taskset -c 3 true && busybox usleep 100000 && grep -q READY /proc/$!/saakm"
     told = run_ok(
         guest,
-        f"echo eject >{SYSFS}/on_violation; sh -c 'while :; do :; done' & {spins()};"
-        f" saakmctl set {id_} $!; sleep 40; cat /proc/saakm/policies /proc/$!/saakm; kill -KILL $!",
+        f"echo eject >{SYSFS}/on_violation; {_spin(3, '')} & {spins()};"
+        f" saakmctl set {id_} $!; until {waits}; do :; done;"
+        " sleep 40; cat /proc/saakm/policies /proc/$!/saakm; kill -KILL $!",
     )
     assert re.search(r" misuser +misuser +\d+ +active +1 ", told), told
     assert re.search(r"^state +READY$", told, re.M), told

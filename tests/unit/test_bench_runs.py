@@ -1,19 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is run, in which order, and what is left of an interrupted bench."""
 
+import io
 import json
+import math
+import os
+import re
+import shlex
 import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from rich.console import Console
 
+from saakm.base import paths
 from saakm.base.errors import GuestDied, SaakmError
-from saakm.lab.bench import metric, packages, schedulers, script, store, workloads
-from saakm.lab.bench.rounds import plan
+from saakm.lab.bench import (
+    listing,
+    metric,
+    packages,
+    schedulers,
+    script,
+    store,
+    workloads,
+)
+from saakm.lab.bench.conduct import check, conduct
+from saakm.lab.bench.figures import Figure, figures
+from saakm.lab.bench.figures import schedulers as schedulers_of
+from saakm.lab.bench.on_host import OnHost
+from saakm.lab.bench.rounds import Run, plan
 from saakm.lab.bench.runner import MILLIONS, Bench, do_all
 from saakm.lab.bench.schedulers import Scheduler
-from saakm.model.results import Shape
+from saakm.model import experiment
+from saakm.model.results import Linux, Shape
 from saakm.model.workload import load_all, read
+from saakm.vm import features
 from saakm.vm.guest import Result
+from saakm.vm.options import VmOptions
 
 KNOWN = load_all()
 MINIMAL = """
@@ -25,7 +51,10 @@ input = "small"
 name = "v"
 command = "run {point}"
 """
-EEVDF, FIFO = Scheduler("eevdf", (), 0, ""), Scheduler("fifo", ("in", "fifo"), 8, "b")
+TABLE = """name = "v"
+tables = [{ name = "waits", metric = '^(?P<row>\\w+)=(?P<value>[\\d.,]+)(?: (?P<stddev>[\\d.]+))?$' }]
+"""
+FAIR, FIFO = Scheduler("fair", (), 0, ""), Scheduler("fifo", ("in", "fifo"), 8, "b")
 
 
 def workload(tmp_path, text=MINIMAL):
@@ -65,6 +94,11 @@ def test_shell_syntax(name):
         (('input = "small"', 'input = "small"\nbetter = "more"'), "'more' - at `better`"),
         (('input = "small"', 'input = "small"\nmetric = "no group"'), "needs one group"),
         (('name = "w"', "name = "), "Invalid value"),
+        (('input = "small"', 'input = "small"\nprograms = ["nosuch"]'), "guest/nosuch"),
+        (('input = "small"', 'input = "small"\nprograms = ["../x"]'), "`programs[0]`"),
+        (('name = "v"', 'name = "v"\nfilesystem = "fat"'), "'fat' - at `variant[0].filesystem`"),
+        (('name = "v"', TABLE.replace("value", "valeu")), "needs a group (?P<value>...)"),
+        (('name = "v"', TABLE.replace("row", "column")), "may have (?P<row>...)"),
     ],
 )
 def test_a_wrong_file_is_refused_with_the_reason(tmp_path, change, why):
@@ -79,9 +113,62 @@ def test_points_make_variants(tmp_path):
     assert len({v.definition for v in one.variants}) == 2
 
 
+def test_points_that_are_asked_for_replace_those_of_the_file(tmp_path):
+    (tmp_path / "w.toml").write_text(
+        MINIMAL + "points = [1, 4]\n[[variant]]\nname = 'x'\ncommand = 'x'"
+    )
+    one = read(tmp_path / "w.toml", ["7", "300"])
+    assert [v.name for v in one.variants] == ["v-7", "v-300", "x"]
+    assert one.variants[1].command == "run 300"
+
+
+def test_points_of_what_has_none_are_refused():
+    check(experiment.Bench(workloads=("hackbench:process-pipes",), points=("40",)))
+    check(experiment.Bench(workloads=("hackbench:process-pipes-40",), points=("40",)))
+    with pytest.raises(SaakmError, match="perf-sched pipe has no points"):
+        check(experiment.Bench(workloads=("hackbench", "perf-sched:pipe"), points=("40",)))
+    with pytest.raises(ValueError, match="names '4' twice"):
+        experiment.Bench(points=("4", "4"))
+
+
+@pytest.mark.parametrize("points", ["0", "4,x", "1;reboot", "-1", "1000000"])
+def test_points_are_numbers(points):
+    done = subprocess.run(
+        [sys.executable, "-m", "saakm", "bench", "--workloads", "hackbench", "--points", points],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "160"},
+    )
+    assert done.returncode == 2 and "is no number from 1 to 999999" in done.stderr
+
+
+def test_what_a_definition_was_before_there_were_tables_it_is(tmp_path):
+    """Kept results of such a workload are still its own."""
+    (plain_one,) = workload(tmp_path).variants
+    assert plain_one.definition == "85e17c42d4c6"
+    (with_table,) = workload(tmp_path, MINIMAL.replace('name = "v"', TABLE)).variants
+    assert with_table.definition != plain_one.definition
+
+
+def test_the_list_says_what_tables_hold():
+    (row,) = listing.rows([KNOWN["schbench"]])
+    assert [one["unit"] for one in row["variants"][0]["tables"]] == ["us", "us", "requests/s"]
+    out = Console(file=io.StringIO(), width=200)
+    listing.show([KNOWN["schbench"]], out)
+    assert "requests/s, more is better" in out.file.getvalue()
+    assert "time: s, less" not in out.file.getvalue()
+
+
 def test_choice():
     names = [v.name for v in workloads.choose(["hackbench:thread-pipes", "perf-sched:pipe"], KNOWN)]
     assert names == ["thread-pipes-1", "thread-pipes-2", "thread-pipes-4", "pipe"]
+    for words in ([], ["dbench"]):  # what few kernels have is run where it is named
+        assert not any(variant.filesystem for variant in workloads.choose(words, KNOWN))
+    xfs = workloads.choose(["dbench:xfs"], KNOWN)
+    assert {variant.filesystem for variant in xfs} == {"xfs"}
+    alone = KNOWN | {"journal": replace(KNOWN["dbench"], name="journal", variants=tuple(xfs))}
+    assert workloads.choose([], alone) == workloads.choose([], KNOWN)
+    assert workloads.choose(["journal"], alone) == xfs
     assert len(workloads.choose(["hackbench:thread-pipes-2"] * 2, KNOWN)) == 1
     with pytest.raises(SaakmError, match="no workload 'nosuch'"):
         workloads.choose(["nosuch"], KNOWN)
@@ -89,11 +176,116 @@ def test_choice():
         workloads.choose(["hackbench:nosuch"], KNOWN)
 
 
+def labels(words):
+    return [named.label for named in schedulers.chosen(words)]
+
+
 def test_schedulers_are_checked():
-    assert list(schedulers.chosen(["fifo", "eevdf"])) == ["fifo", "eevdf"]
-    assert list(schedulers.chosen([])) == ["eevdf", "scx_fifo", "fifo"]
+    assert labels(["fifo", "fair"]) == ["fifo", "fair"]
+    assert labels([]) == ["fair", "scx_fifo", "fifo"]
     with pytest.raises(SaakmError, match="no scheduler 'cfs'"):
         schedulers.chosen(["cfs"])
+
+
+def test_schedulers_have_settings():
+    words = ["fair", "fair:NEXT_BUDDY", "vtime:slice_us=500:on_violation=warn", "vtime", "fair"]
+    assert labels(words) == words[:-1]
+    fair, buddy, short, plain_one = (schedulers.find(one) for one in schedulers.chosen(words))
+    assert (fair.features, buddy.features) == ((), ("NEXT_BUDDY",))
+    assert short.policy == "vtime" and short.parameters == ("slice_us=500", "on_violation=warn")
+    # They are one policy, under two names; and threads get into it in the same way.
+    assert short.prefix == plain_one.prefix and short.build == plain_one.build
+    assert short.name != plain_one.name and plain_one.parameters == ()
+
+
+def test_a_policy_that_is_named_by_its_directory_has_settings(tmp_path):
+    mine = tmp_path / "of:mine" / "it"
+    mine.mkdir(parents=True)
+    (mine / "Kbuild").write_text("obj-m := it.o\n")
+    (named,) = schedulers.chosen([f"{mine}:slice_us=3"])
+    assert (named.label, named.directory, named.settings) == (
+        "it:slice_us=3",
+        mine,
+        ("slice_us=3",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("fair:next_buddy", "'next_buddy' is no feature of fair"),
+        ("fair:NEXT_BUDDY=1", "'NEXT_BUDDY=1' is no feature"),
+        ("fair:", "'' is no feature"),
+        ("fair:NEXT_BUDDY:NO_NEXT_BUDDY", "fair has two settings of NEXT_BUDDY"),
+        ("rr:slice_us", "'slice_us' is no parameter"),
+        ("rr:slice_us=1:slice-us=2", "rr has two settings of slice_us"),
+        ("rr:nosuch=1", "rr cannot be loaded with nosuch=1"),
+        ("eevdf:next_budy=new", "eevdf cannot be loaded with next_budy=new"),
+        ("scx_fifo:slice_us=1", "scx_fifo has no settings"),
+        ("cfs:NEXT_BUDDY", "no scheduler 'cfs'"),
+    ],
+)
+def test_settings_are_refused(word, why):
+    with pytest.raises(SaakmError, match=why) as error:
+        schedulers.chosen([word])
+    assert error.value.status == (1 if "no scheduler" in why else 2)
+
+
+def test_a_parameter_that_no_source_names_is_refused_with_what_is_like_it(tmp_path):
+    with pytest.raises(SaakmError) as error:
+        schedulers.chosen(["eevdf:next_budy=new"])
+    assert "it has no parameter 'next_budy': " in error.value.why
+    # Of the words that are near, a parameter's name alone is said.
+    assert error.value.why.endswith(", but: next_buddy")
+    # Where macros put names together only the module knows.
+    for text, refused in (("", True), ("#define P(what) module_param(a_##what)\nP(word)", False)):
+        (tmp_path / "Kbuild").write_text("obj-m := it.o\n")
+        (tmp_path / "it.c").write_text(text)
+        with pytest.raises(SaakmError) if refused else nullcontext():
+            schedulers.chosen([f"{tmp_path}:a_word=1"])
+
+
+def test_what_is_refused_leaves_no_directory(tmp_path):
+    spec = experiment.Bench(workloads=("hackbench:process-pipes-1",), schedulers=("fair",))
+    for wrong in (
+        {"topology": "none"},
+        {"features": "NEXT_BUDDY"},
+        {"cpus": 2, "topology": "1s2c"},
+    ):
+        with pytest.raises(SaakmError):
+            conduct(spec, VmOptions(**wrong), tmp_path / "out", resume=False)
+        assert not (tmp_path / "out").exists()
+
+
+def test_features_that_the_kernel_has_not_are_refused_with_those_it_has():
+    there = ["PLACE_LAG", "NO_NEXT_BUDDY"]
+    features.refuse_unknown(["NEXT_BUDDY", "NO_PLACE_LAG"], there)
+    with pytest.raises(SaakmError, match="no scheduler feature NO_SUCH") as error:
+        features.refuse_unknown(["NO_SUCH"], there)
+    assert "PLACE_LAG NO_NEXT_BUDDY" in error.value.why and error.value.status == 2
+
+
+def test_the_columns_of_a_scheduler_with_settings_stand_together():
+    names = ["eevdf", "fair", "eevdf:next_buddy=new", "scx_fifo", "fair:NEXT_BUDDY", "fifo"]
+    figure = Figure("w", "t", "", "s", "lower", "time", values={name: [1.0] for name in names})
+    assert schedulers_of([figure], "fair") == [
+        "fair", "fair:NEXT_BUDDY", "scx_fifo", "eevdf", "eevdf:next_buddy=new", "fifo",
+    ]  # fmt: skip
+    assert schedulers_of([figure], "eevdf")[:2] == ["eevdf", "fair"]
+
+
+def test_the_columns_are_in_the_order_that_was_asked_for(tmp_path):
+    asked = ["rr:slice_us=9", "rr:slice_us=20", "rr:slice_us=5"]
+    (variant,) = workload(tmp_path).variants
+    frame = Bench(Place(), {"w": workload(tmp_path)}, False, False)._frame
+    records = [
+        replace(frame(Run(variant, Scheduler(name, (), 8, ""), number)), value=1.0)
+        for number in (1, 2)
+        for name in sorted(asked)
+    ]
+    assert schedulers_of(figures(records, asked)) == asked
+    assert schedulers_of(figures(records)) == sorted(asked)
+    assert schedulers_of(figures(records, asked), "rr:slice_us=5") == [asked[2], *asked[:2]]
 
 
 # --- figures in what programs print ---
@@ -155,6 +347,26 @@ def test_a_rate_of_nothing_is_a_failure():
         metric.value_of(variant, "Throughput 0 MB/sec  4 clients\n", 43)
 
 
+def test_a_table_has_a_row_for_each_match(tmp_path):
+    text = MINIMAL.replace('name = "v"', TABLE + "points = [4]")
+    (variant,) = workload(tmp_path, text).variants
+    rows = metric.rows_of(variant, "short=1.5 0.25\nlong=1,200\nother\n", counts=False)
+    assert [(r.table, r.label, r.value, r.stddev) for r in rows] == [
+        ("waits", "short-4", 1.5, 0.25),
+        ("waits", "long-4", 1200, None),
+    ]
+    assert {row.meaning for row in metric.rows_of(variant, "a=1", counts=True)} == {"cost"}
+    with pytest.raises(SaakmError, match="printed no figure"):
+        metric.rows_of(variant, "nothing", counts=False)
+
+
+def test_a_row_of_a_rate_of_nothing_is_a_failure(tmp_path):
+    text = MINIMAL.replace('name = "v"', TABLE.replace("$' }", '$\', better = "higher" }'))
+    (variant,) = workload(tmp_path, text).variants
+    with pytest.raises(SaakmError, match="got nothing done"):
+        metric.rows_of(variant, "a=0", counts=False)
+
+
 def test_missing_packages_are_named():
     assert packages.missing(["dpkg", "no-such-package-here"]) == ["no-such-package-here"]
     assert packages.missing([]) == []
@@ -166,7 +378,7 @@ def test_missing_packages_are_named():
 def test_every_round_runs_each_scheduler_once_in_an_order_by_seed():
     variants = workloads.choose(["perf-sched"], KNOWN)
     third = Scheduler("vtime", (), 8, "")
-    runs = plan(variants, [EEVDF, FIFO, third], 5, True, 1)
+    runs = plan(variants, [FAIR, FIFO, third], 5, True, 1)
     assert len(runs) == 2 * 6 * 3
     rounds = [runs[n : n + 3] for n in range(0, len(runs), 3)]
     for group in rounds:
@@ -176,10 +388,10 @@ def test_every_round_runs_each_scheduler_once_in_an_order_by_seed():
         )
     orders = {tuple(run.scheduler.name for run in group) for group in rounds}
     assert len(orders) > 1
-    assert runs == plan(variants, [EEVDF, FIFO, third], 5, True, 1)
-    assert runs != plan(variants, [EEVDF, FIFO, third], 5, True, 2)
+    assert runs == plan(variants, [FAIR, FIFO, third], 5, True, 1)
+    assert runs != plan(variants, [FAIR, FIFO, third], 5, True, 2)
     # Alone it runs as among others.
-    assert plan(variants[1:], [EEVDF, FIFO, third], 5, True, 1) == runs[18:]
+    assert plan(variants[1:], [FAIR, FIFO, third], 5, True, 1) == runs[18:]
 
 
 # --- an interrupted bench ---
@@ -190,6 +402,7 @@ class Place:
 
     kernel, machine, python_path = "k", Shape(on="guest", cpus=4), "/x"
     trace_there = ""
+    linux = Linux(release="6.12.9", preemption="PREEMPT")
 
     @property
     def instructions(self):
@@ -199,9 +412,16 @@ class Place:
 
     def __init__(self, results=()):
         self.results, self.boots, self.ran, self.running = list(results), 0, [], False
+        self.used = []
 
-    def need(self, memory):
+    def need(self, workload):
         pass
+
+    def check(self, variant):
+        pass
+
+    def use(self, scheduler):
+        self.used.append(scheduler.parameters)
 
     def boot(self):
         self.boots, self.running = self.boots + 1, True
@@ -216,12 +436,26 @@ class Place:
         return ""
 
     def run(self, text, timeout):
+        if features.FILE in text:
+            return self.feature(text)
         self.ran.append(text)
         result = self.results.pop(0) if self.results else said()
         if isinstance(result, Exception):
             self.running = False
             raise result
         return result
+
+    features = ["PLACE_LAG", "NO_NEXT_BUDDY", "RUN_TO_PARITY"]
+
+    def feature(self, text):
+        """As the kernel's file: it says how all are set, and takes one at a time."""
+        if not text.startswith("cat "):
+            new = re.findall(r"echo (\w+) >", text)
+            stems = [name.removeprefix("NO_") for name in new]
+            kept = [n for n in self.features if n.removeprefix("NO_") not in stems]
+            self.features = kept + new
+            self.ran.append(f"features {' '.join(new)}")
+        return Result(0, " ".join(self.features), "", 0)
 
 
 def said(status=0, number=0, seconds=1.5, output=""):
@@ -253,7 +487,7 @@ class Progress:
         pass
 
 
-def bench(tmp_path, place, runs_of=EEVDF, rounds=2):
+def bench(tmp_path, place, runs_of=FAIR, rounds=2):
     one = workload(tmp_path)
     known = {"w": one}
     kept = store.Store(tmp_path / "out")
@@ -262,6 +496,39 @@ def bench(tmp_path, place, runs_of=EEVDF, rounds=2):
     kept.begin(resume=True)
     do_all(todo, runs, kept.append, Progress())
     return todo, store.read(kept.path)
+
+
+def test_features_are_set_for_a_run_and_set_back(tmp_path):
+    place = Place([said(status=1), said()])
+    buddy = Scheduler("fair:NEXT_BUDDY", (), 0, "", features=("NEXT_BUDDY", "NO_RUN_TO_PARITY"))
+    _, records = bench(tmp_path, place, buddy)
+    steps = [text if text.startswith("features") else "run" for text in place.ran]
+    # Also after a run that failed.
+    assert steps == [
+        "features NEXT_BUDDY NO_RUN_TO_PARITY", "run", "features NO_NEXT_BUDDY RUN_TO_PARITY",
+    ] * 2  # fmt: skip
+    assert [record.scheduler for record in records] == ["fair:NEXT_BUDDY"] * 2
+
+
+def test_a_policy_is_used_with_its_parameters(tmp_path):
+    place = Place([said(number=8)] * 2)
+    one = Scheduler("rr:slice_us=5", ("in", "rr"), 8, "b", policy="rr", parameters=("slice_us=5",))
+    bench(tmp_path, place, one)
+    assert place.used == [("slice_us=5",)] * 2
+
+
+def test_a_loaded_policy_of_others_is_not_loaded_anew(monkeypatch):
+    place = object.__new__(OnHost)
+    place._loaded = {}
+    with pytest.raises(SaakmError, match="'rr' cannot be loaded with slice_us=5"):
+        place.use(Scheduler("x", (), 8, "", policy="rr", parameters=("slice_us=5",)))
+    place.use(Scheduler("x", (), 8, "", policy="rr"))
+    done = []
+    place._loaded = {"rr": ()}
+    monkeypatch.setattr(OnHost, "_saakmctl", lambda self, *words: done.append(words))
+    with pytest.raises(SaakmError, match="no parameter 'slice_us'"):
+        place.use(Scheduler("x", (), 8, "", policy="rr", parameters=("slice_us=5",)))
+    assert done == [("unload", "rr"), ("load", "rr", "slice_us=5")]
 
 
 def test_what_is_done_is_not_done_again(tmp_path):
@@ -275,7 +542,7 @@ def test_what_is_done_is_not_done_again(tmp_path):
 def test_a_resumed_run_is_warmed_up_again_and_a_finished_one_not(tmp_path):
     one = workload(tmp_path)
     todo = Bench(Place(), {"w": one}, False, False)
-    runs = plan(one.variants, [EEVDF], 2, True, 1)
+    runs = plan(one.variants, [FAIR], 2, True, 1)
     frames = [todo._frame(run) for run in runs]
     keys = [frame.key for frame in frames]
     assert [run.round for run in todo.todo(runs, set(keys[:2]))] == [0, 2]
@@ -287,10 +554,47 @@ def test_input_is_prepared_once_a_boot(tmp_path, boot_each, boots):
     one = workload(tmp_path, MINIMAL.replace("[[variant]]", 'setup = "prepare it"\n[[variant]]'))
     place = Place()
     todo = Bench(place, {"w": one}, False, boot_each)
-    do_all(todo, plan(one.variants, [EEVDF], 3, False, 1), lambda record: None, Progress())
+    do_all(todo, plan(one.variants, [FAIR], 3, False, 1), lambda record: None, Progress())
     assert place.boots == boots
     assert sum("prepare it" in text for text in place.ran) == boots
     assert sum("saakm.guest.timed" in text for text in place.ran) == 3
+
+
+def test_rows_are_kept_and_become_figures(tmp_path):
+    one = workload(tmp_path, MINIMAL.replace('name = "v"', TABLE + "points = [2, 4]"))
+    place = Place([said(output=f"long={n} 0.{n}") for n in (1, 2, 3, 4)])
+    kept = store.Store(tmp_path / "out")
+    kept.begin(resume=False)
+    todo = Bench(place, {"w": one}, False, False)
+    do_all(todo, plan(one.variants, [FAIR], 2, False, 1), kept.append, Progress())
+    first, second = figures(store.runs(store.read(kept.path)))
+    assert (first.name, second.name) == ("w-v waits long-2", "w-v waits long-4")
+    assert first.values == {"fair": [1, 2]} and second.values == {"fair": [3, 4]}
+    assert second.stddev("fair") == pytest.approx(math.sqrt((0.3**2 + 0.4**2) / 2))
+
+
+def test_our_own_programs_lie_in_the_directory_of_the_run(tmp_path):
+    one = workload(tmp_path, MINIMAL.replace("packages", 'programs = ["schbench"]\npackages'))
+    place = Place()
+    todo = Bench(place, {"w": one}, False, False)
+    do_all(todo, plan(one.variants, [FAIR], 2, False, 1), lambda record: None, Progress())
+    linked = [text for text in place.ran if "ln -sfn" in text]
+    assert len(linked) == 1 and place.ran.index(linked[0]) == 0
+    program = shlex.split(linked[0].splitlines()[-1])[2]
+    assert Path(program).name.startswith("schbench-") and os.access(program, os.X_OK)
+
+
+def test_a_workload_with_a_file_system_is_for_guests_alone():
+    (variant,) = workloads.choose(["dbench:loadfile-xfs-4"], KNOWN)
+    text = script.setup(variant, {})
+    assert "mkfs.xfs" in text
+    for option in ("CONFIG_XFS_FS", "CONFIG_VIRTIO_BLK"):
+        assert f"without {option}=y; --config features and --kernel 7.3 have it" in text
+    with pytest.raises(SaakmError, match="loadfile-xfs-4 is for a guest"):
+        OnHost.check(None, variant)
+    (other,) = workloads.choose(["dbench:loadfile-tmpfs-4"], KNOWN)
+    OnHost.check(None, other)
+    assert "mkfs" not in script.setup(other, {})
 
 
 @pytest.mark.parametrize("change", [{"kernel": "other"}, {"machine": Shape(on="guest", cpus=8)}])

@@ -75,7 +75,7 @@ def test_without_spread_any_difference_counts_and_equality_is_noise():
 # --- figures and the table of gains ---
 
 
-def record(scheduler="eevdf", value=1.0, **more):
+def record(scheduler="fair", value=1.0, **more):
     usual = {
         "kind": "run",
         "workload": "w",
@@ -103,7 +103,7 @@ def test_warm_ups_and_failures_do_not_count():
     found = figures(
         [record(value=9.0, round=0), record(value=1.0), record(error="died", value=None)]
     )
-    assert [figure.values for figure in found] == [{"eevdf": [1.0]}]
+    assert [figure.values for figure in found] == [{"fair": [1.0]}]
 
 
 def test_points_of_a_family_share_a_table():
@@ -121,11 +121,11 @@ def test_the_baseline_comes_first_then_the_kernels_own():
             "s",
             "lower",
             "time",
-            values={n: [1.0] for n in ("vtime", "scx_fifo", "fifo", "eevdf")},
+            values={n: [1.0] for n in ("vtime", "scx_fifo", "fifo", "fair")},
         )
     ]
-    assert schedulers(found) == ["eevdf", "scx_fifo", "fifo", "vtime"]
-    assert schedulers(found, "fifo") == ["fifo", "eevdf", "scx_fifo", "vtime"]
+    assert schedulers(found) == ["fair", "scx_fifo", "vtime", "fifo"]
+    assert schedulers(found, "fifo") == ["fifo", "fair", "scx_fifo", "vtime"]
 
 
 def test_gains_are_counted_and_behaviour_is_not_averaged():
@@ -138,7 +138,7 @@ def test_gains_are_counted_and_behaviour_is_not_averaged():
             "s",
             "lower",
             meaning,
-            values={"eevdf": base, "fifo": [factor * value for value in base]},
+            values={"fair": base, "fifo": [factor * value for value in base]},
         )
 
     found = [
@@ -147,7 +147,7 @@ def test_gains_are_counted_and_behaviour_is_not_averaged():
         figure("noise", "time", 1.001),
         figure("late", "behaviour", 9.0),
     ]
-    result = tally(found, "eevdf", "fifo")
+    result = tally(found, "fair", "fifo")
     assert [result.count(v) for v in (stats.WON, stats.LOST, stats.NOISE)] == [1, 2, 1]
     assert sorted(result.gains) == [pytest.approx(v) for v in (-10, -0.1, 20)]
     assert result.by_chance == pytest.approx(0.2)
@@ -157,7 +157,7 @@ def test_traced_runs_yield_latencies_and_not_times():
     latency = {"wakeup_us": {"n": 2, "p50": 3.0, "max": 7.0}, "queue_us": {"n": 0}}
     latency |= {"from_s": 0, "complete": True}
     found = figures([record(traced=True, value=4.0, latency=latency)])
-    assert [(f.label, f.values["eevdf"]) for f in found] == [
+    assert [(f.label, f.values["fair"]) for f in found] == [
         ("Wakeup-50th", [3.0]),
         ("Wakeup-max", [7.0]),
     ]

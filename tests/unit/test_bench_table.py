@@ -11,7 +11,7 @@ from saakm.lab.bench import boxes, comparison, export
 from saakm.lab.bench.figures import Figure
 from saakm.lab.bench.kernel_table import number, per_cent, plain, table
 
-NAMES = ["eevdf", "fifo"]
+NAMES = ["fair", "fifo"]
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def pipes():
             "s",
             "lower",
             "time",
-            values={"eevdf": [0.26, 0.27, 0.265, 0.265], "fifo": [0.21, 0.22, 0.215, 0.215]},
-            switches={"eevdf": [90, 110, 100, 100], "fifo": [120, 130, 125, 125]},
+            values={"fair": [0.26, 0.27, 0.265, 0.265], "fifo": [0.21, 0.22, 0.215, 0.215]},
+            switches={"fair": [90, 110, 100, 100], "fifo": [120, 130, 125, 125]},
         ),
         Figure(
             "hackbench",
@@ -34,8 +34,8 @@ def pipes():
             "s",
             "lower",
             "time",
-            values={"eevdf": [1.1, 1.2, 1.15, 1.15], "fifo": [1.1, 1.21, 1.14, 1.15]},
-            switches={"eevdf": [0] * 4, "fifo": [0] * 4},
+            values={"fair": [1.1, 1.2, 1.15, 1.15], "fifo": [1.1, 1.21, 1.14, 1.15]},
+            switches={"fair": [0] * 4, "fifo": [0] * 4},
         ),
     ]
 
@@ -65,9 +65,22 @@ def test_a_rate_is_a_hmean():
         "MB/s",
         "higher",
         "time",
-        values={"eevdf": [1268.8, 1270], "fifo": [1269.7, 1271]},
+        values={"fair": [1268.8, 1270], "fifo": [1269.7, 1271]},
     )
     assert table("dbench", [figure], NAMES).splitlines()[2].startswith("Hmean  1 ")
+
+
+def test_a_deviation_within_the_runs_stands_for_that_between_them(pipes):
+    pipes[0].within = {"fair": [3.0, 4.0, 3.0, 4.0], "fifo": [1.0, 1.0, 1.0, 1.0]}
+    row = table("hackbench-pipes", pipes[:1], NAMES).splitlines()[-1]
+    assert row.split() == ["Stddev", "1", "3.53553", "(", "0.00%)", "1.00000", "(", "71.72%)"]
+
+
+def test_a_log_cuts_no_row_off(pipes):
+    """Though nobody has said how wide it is."""
+    out = Console(file=io.StringIO(), width=40)
+    comparison.show(pipes, "fair", out)
+    assert "within noise (p = " in out.file.getvalue()
 
 
 def test_a_scheduler_without_runs_has_a_dash(pipes):
@@ -99,16 +112,16 @@ def test_deviations_have_the_digits_of_their_mean():
 
 def test_the_terminal_says_the_rule_and_what_time_means(pipes):
     out = Console(file=io.StringIO(), width=160)
-    comparison.show(pipes, "eevdf", out)
+    comparison.show(pipes, "fair", out)
     text = out.file.getvalue()
-    for words in ("fifo against eevdf", "Welch", "only the ratio", "1 won", "1 within noise"):
+    for words in ("fifo against fair", "Welch", "only the ratio", "1 won", "1 within noise"):
         assert words in text
     assert "+25%" in text  # more context switches
 
 
 def test_json_has_null_for_what_is_not_known(pipes):
     pipes[0].values["fifo"] = [0.2]
-    rows = export.rows(pipes, "eevdf")
+    rows = export.rows(pipes, "fair")
     assert [row["scheduler"] for row in rows] == NAMES * 2
     assert rows[1]["stddev"] is None and rows[1]["gain_verdict"] == "too few runs"
     assert rows[3]["gain_verdict"] == "within noise"

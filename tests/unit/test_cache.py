@@ -358,10 +358,10 @@ class Builds:
         cache.make(tree)
         monkeypatch.setattr(source, "default_tree", lambda: ("key", tree))
         monkeypatch.setattr(kernel, "sync", lambda *_: None)
-        monkeypatch.setattr(kernel, "_configure_if_changed", lambda *_: None)
-        monkeypatch.setattr(kernel, "_make", self._make)
+        monkeypatch.setattr(kernel, "configure_if_changed", lambda *_: None)
+        monkeypatch.setattr(kernel, "make", self._make)
 
-    def _make(self, tree, build, config, jobs):
+    def _make(self, tree, build, config, what, jobs):
         if not (build / "vmlinux").exists():
             self.links += 1
             (build / "vmlinux").write_text("a kernel")
@@ -387,12 +387,12 @@ def test_a_truncated_kernel_is_linked_again(place, monkeypatch):
 def test_a_build_that_is_interrupted_is_not_taken_for_finished(place, monkeypatch):
     builds = Builds(place, monkeypatch)
 
-    def interrupted(tree, build, config, jobs):
+    def interrupted(tree, build, config, what, jobs):
         (build / "vmlinux").write_text("half")
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(kernel, "_make", interrupted)
+        patch.setattr(kernel, "make", interrupted)
         with pytest.raises(KeyboardInterrupt):
             kernel.build_kernel("base")
     assert kernel.build_kernel("base").vmlinux.read_text() == "a kernel" and builds.links == 1

@@ -3,6 +3,7 @@
 
 import io
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,17 +12,21 @@ from typer.testing import CliRunner
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
+from saakm.builder.about import About
+from saakm.builder.kernel import Kernel
 from saakm.builder.programs import compile_static
 from saakm.cli import app
 from saakm.lab.cost import bars, baseline, printed
 from saakm.lab.cost.measure import Conditions, loaded_policies, results
 from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
-from saakm.lab.cost.target import find_target
+from saakm.lab.cost.target import Target, find_target
 from saakm.model.cost_rows import Row
 from saakm.model.schema import plain
 from saakm.vm.qemu import needed_qemu
 
 IDENTITY = {"kernel": "6.12.117", "compiler": "gcc 12"}
+OURS = About("6.12.117", "gcc 12", "PREEMPT", True, {})
+TARGET = Target(Kernel("base", Path("/build"), ""), OURS, "10.0")
 
 
 def row(scheduler="fifo", operation="pipe", instructions=8000.0, **more):
@@ -51,8 +56,9 @@ def test_unknown_names_are_refused_with_the_known_ones():
 
 
 def test_an_unpatched_kernel_has_only_the_classes():
-    assert chosen_schedulers([], patched=False) == ["eevdf", "sched_fifo"]
-    assert {"eevdf", "scx_fifo", "fifo", "vtime"} <= set(chosen_schedulers([], patched=True))
+    assert chosen_schedulers([], patched=False) == ["fair", "sched_fifo", "scx_fifo"]
+    assert chosen_schedulers([], patched=False, has_ext=False) == ["fair", "sched_fifo"]
+    assert {"fair", "scx_fifo", "fifo", "vtime"} <= set(chosen_schedulers([], patched=True))
     with pytest.raises(SaakmError, match="no scheduler 'fifo'"):
         chosen_schedulers(["fifo"], patched=False)
 
@@ -75,7 +81,7 @@ def test_a_kernel_is_known_by_its_banner(tmp_path):
     vmlinux.write_bytes(
         b"\0Linux version 6.12.9 (me@here) (gcc (Debian) 12, GNU ld 2) #3 SMP today\n\0"
     )
-    target = find_target(vmlinux)
+    target = find_target(str(vmlinux))
     series = ".".join(map(str, needed_qemu().number))
     assert target.identity == {
         "kernel": "6.12.9",
@@ -85,7 +91,7 @@ def test_a_kernel_is_known_by_its_banner(tmp_path):
     assert not target.patched
     vmlinux.write_bytes(b"MZ")
     with pytest.raises(SaakmError, match="is not a kernel"):
-        find_target(vmlinux)
+        find_target(str(vmlinux))
 
 
 # --- what the guest says ---
@@ -114,9 +120,9 @@ def test_the_measuring_program_compiles_without_a_warning():
 def test_a_baseline_comes_back_as_it_was_written(tmp_path):
     file = tmp_path / "new" / "base.json"
     rows = [row(loaded=["rr", "fifo"]), row("rr", loaded=["rr"])]
-    baseline.write(file, IDENTITY, rows)
+    baseline.write(file, TARGET, rows)
     back = baseline.read(file)
-    assert (back.identity, back.rows) == (IDENTITY, rows)
+    assert (back.identity, back.rows) == ({**IDENTITY, "qemu": "10.0"}, rows)
     assert back.conditions.besides == ("rr",) and back.schedulers == ["fifo", "rr"]
 
 
@@ -214,7 +220,7 @@ def test_without_sched_fifo_there_are_no_ratios(tmp_path):
 
 def test_the_committed_baseline_is_one():
     committed = baseline.read(paths.REPO / "benchmarks" / "cost-base.json")
-    assert set(committed.schedulers) >= {"eevdf", "sched_fifo", "fifo", "rr", "prio", "vtime"}
+    assert set(committed.schedulers) >= {"fair", "sched_fifo", "fifo", "rr", "prio", "vtime"}
     assert set(committed.operations) <= set(OPERATIONS)
     assert set(committed.floor) == set(committed.operations)
 
@@ -222,7 +228,7 @@ def test_the_committed_baseline_is_one():
 # --- what a person sees ---
 
 
-ROWS = [row("eevdf", instructions=9000.0), row("sched_fifo"), row("fifo", instructions=7600.0)]
+ROWS = [row("fair", instructions=9000.0), row("sched_fifo"), row("fifo", instructions=7600.0)]
 
 
 def shown(rows):
@@ -296,7 +302,7 @@ def test_wrong_words_are_refused_before_a_kernel_is_built(monkeypatch, tmp_path,
 def test_every_load_option_counts(monkeypatch):
     seen = []
 
-    def conditions(cpus, runnable, switches, besides, scale):
+    def conditions(cpus, runnable, switches, besides, scale, features):
         seen.append(besides)
         raise SaakmError("enough", "seen", "nothing")
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.builder import crates, peers
+from saakm.builder.about import About
 from saakm.builder.programs import compile_plugin
 from saakm.lab.cost import curves, flame, goals, sections, where
 from saakm.lab.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
@@ -182,7 +183,7 @@ def test_a_profile_knows_what_functions_cost_with_their_callees():
 def test_profiles_come_back_from_json():
     stacks = {("main", "a"): 10.0, ("b",): 4.0}
     profiles = [Profile("fifo", "pipe", stacks), Profile("rr", "pipe", {("b",): 3.0})]
-    again = where.from_rows(where.as_rows(profiles))
+    again = where.from_rows(where.as_rows(profiles, About("6.12.9", "gcc", "PREEMPT", True, {})))
     assert [(p.scheduler, p.functions) for p in again] == [
         (p.scheduler, p.functions) for p in profiles
     ]
@@ -213,7 +214,7 @@ def test_a_kernel_without_the_names_of_its_variables_is_refused(tmp_path):
     vmlinux.write_bytes(b"Linux version 6.12.9 (me@here) (gcc 12) #3 SMP today\n\0")
     (tmp_path / ".config").write_text("CONFIG_KALLSYMS=y\n")
     with pytest.raises(SaakmError, match="scx_bpfland cannot be loaded") as error:
-        guest_of(find_target(vmlinux), "scx_bpfland", ["pipe"], Conditions())
+        guest_of(find_target(str(vmlinux)), "scx_bpfland", ["pipe"], Conditions())
     assert "CONFIG_KALLSYMS_ALL" in error.value.next_step
 
 

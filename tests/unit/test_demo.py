@@ -14,7 +14,7 @@ def test_witnesses_that_agree():
     assert GOOD.doubts == []
 
 
-def test_eevdf_has_nothing_to_prove():
+def test_fair_has_nothing_to_prove():
     assert replace(GOOD, threads=None, switches=None).doubts == []
 
 

@@ -159,3 +159,17 @@ def test_names_that_are_not_utf_8_are_refused(folder):
     put(folder / "two/\udcff.h", "")
     with pytest.raises(SaakmError, match=r"xff.h cannot be built"):
         source_files(folder / "two")
+
+
+def test_nobody_is_sent_to_make_one_of_a_name_that_there_cannot_be(folder):
+    for name, made in (("mine", "mine"), ("fair", "NAME"), ("scx_mine", "NAME"), ("My", "NAME")):
+        (folder / name).mkdir()
+        with pytest.raises(SaakmError) as error:
+            find_policy(str(folder / name))
+        assert error.value.next_step.endswith(f"saakm new {made} makes one"), name
+    with pytest.raises(SaakmError, match="no policy 'scx_mine'") as error:
+        find_policy("scx_mine")
+    assert "saakm new" not in error.value.next_step
+    with pytest.raises(SaakmError, match="no policy 'nosuch'") as error:
+        find_policy("nosuch")
+    assert error.value.next_step.endswith("or: saakm new nosuch")

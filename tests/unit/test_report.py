@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -43,7 +44,7 @@ ENVIRONMENT = {
     "config": "base",
     "commit": "0123abcd",
     "machine": MACHINE,
-    "schedulers": ["eevdf", "scx_fifo", "fifo"],
+    "schedulers": ["fair", "scx_fifo", "fifo"],
     "seed": 1,
     "qemu": "7.2",
     "host": {"kernel": "6.1", "cpus": 2, "cpu": "A </script> CPU", "load": 1.0},
@@ -76,7 +77,7 @@ def record(scheduler, value, **more):
         "value": value,
         "error": None,
         "splats": [],
-        "switches": 10 if scheduler == "eevdf" else 12,
+        "switches": 10 if scheduler == "fair" else 12,
     }
     return usual | more
 
@@ -84,7 +85,7 @@ def record(scheduler, value, **more):
 def records():
     chance = random.Random(1)
     lines = [ENVIRONMENT]
-    for scheduler, factor in {"eevdf": 1.0, "scx_fifo": 1.001, "fifo": 0.8}.items():
+    for scheduler, factor in {"fair": 1.0, "scx_fifo": 1.001, "fifo": 0.8}.items():
         for number in range(1, 5):
             value = factor * chance.gauss(1, 0.01)
             lines.append(record(scheduler, value, round=number))
@@ -175,7 +176,7 @@ def test_two_directories_as_the_pages_have_it(directory, tmp_path):
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (tmp_path / name / store.FILE).write_text(text)
     text = saakm_report(tmp_path, "results", "waits", "--out", "report.html").read_text()
-    assert "fifo against eevdf" in text and "Wakeup-99.9th" in text
+    assert "fifo against fair" in text and "Wakeup-99.9th" in text
 
 
 def browse(page, *options):
@@ -208,7 +209,7 @@ def test_a_browser_draws_every_plot(page):
     assert plots == 7 and int(drawn[1]) >= plots
     for words in (
         "A title",
-        "fifo against eevdf",
+        "fifo against fair",
         "hackbench-pipes",
         "Wakeup-99.9th",
         "within noise",
@@ -260,9 +261,61 @@ def test_markdown_has_the_tables_and_the_commands(directory, costs, more_costs, 
     for image in ("page-cost.svg", "page-growth.svg"):
         assert f"({image})" in text and (tmp_path / image).exists()
     assert "## fifo against scx_fifo" in text and "| **won** |" in text
-    assert "| operation | eevdf | sched_fifo |" in text
+    assert "| operation | fair | sched_fifo |" in text
     assert "saakm bench --rounds 4" in text and "dbench pipes-1 under fifo: did not end" in text
     assert "Amean  1" in text and "Hmean  wrk" in text
+
+
+def printed(*words):
+    return CliRunner().invoke(app, ["report", *map(str, words)])
+
+
+def test_tables_of_a_commit_message(directory):
+    done = printed(directory, "--tables", "scx_fifo,fifo")
+    assert done.exit_code == 0, done.output
+    first, second = done.stdout.split("\n\n")[:2]
+    title, head, mean, stddev = first.splitlines()
+    assert title == "hackbench-pipes (s, time)" and head.split() == ["scx_fifo", "fifo"]
+    assert mean.startswith("Amean  1 ") and "(  0.00%)" in mean and "*" in mean
+    assert stddev.startswith("Stddev 1 ")
+    # What comes first is compared with, here and in the other order.
+    assert second.startswith("nginx (requests/s, time)") and "Hmean  wrk" in second
+    gain = float(re.search(r"\*\s*([\d.]+)%\*", mean)[1])
+    other = printed(directory, "--tables", "fifo,scx_fifo").stdout
+    loss = float(re.search(r"Amean  1 .*\*\s*(-[\d.]+)%\*", other)[1])
+    assert gain == pytest.approx(100 * (1 - 1 / (1 - loss / 100)), abs=0.02)
+
+
+def test_tables_of_the_next_buddy_page_are_what_is_printed(monkeypatch):
+    monkeypatch.chdir(paths.REPO)
+    page = Path("docs/explanation/next-buddy.md").read_text()
+    columns = dict.fromkeys(re.findall(r"--tables ([^\s`)]+)", page))
+    assert len(columns) == 3
+    said = [printed("benchmarks/results/next-buddy", "--tables", c).stdout for c in columns]
+    there = [set(table.splitlines()) for text in said for table in text.split("\n\n")]
+    shown = [
+        set(table.splitlines())
+        for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+        for table in block.split("\n\n")
+    ]
+    assert len(shown) > 20
+    assert [table for table in shown if not any(table <= one for one in there)] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--tables", "fair,cfs"), "no run was under 'cfs'"),
+        (("--tables", ""), "--tables names no column"),
+        (("--tables", " ,"), "--tables names no column"),
+        (("--tables", "fair", "--base", "fifo"), "--tables makes no report"),
+        (("--tables", "fair", "--markdown", "x.md"), "--tables makes no report"),
+    ],
+)
+def test_tables_that_cannot_be_are_refused(directory, options, why):
+    with pytest.raises(SaakmError, match=why) as error:
+        CliRunner().invoke(app, ["report", str(directory), *options], catch_exceptions=False)
+    assert error.value.status == 2
 
 
 def test_results_that_do_not_belong_together_are_refused(directory, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from saakm.commands.run import report_ejections
 from saakm.vm import appliance, exact
 from saakm.vm.guest import Result
+from saakm.vm.options import VmOptions
 
 HEADER = (
     "id  name             number kind              seconds      handler          cpu thread"
@@ -45,7 +46,7 @@ def test_an_exact_run_makes_the_same_difference(rows, status, tmp_path, monkeypa
     table = "".join(f"saakm: ejected: {line}\n" for line in (HEADER + rows).splitlines())
     text = f"saakm: the command begins\nsaakm: the command ended with status 0\n{table}"
     monkeypatch.setattr(appliance, "run", lambda *args: text)
-    assert exact._run(None, tmp_path, 1.0, gdb=False) == status
+    assert exact._run(None, tmp_path, VmOptions(), gdb=False) == status
     said = capsys.readouterr().err
     assert ("policy 'fifo' was replaced by rr" in said) == bool(rows)
     assert "fifo' was ejected" not in said

@@ -265,6 +265,51 @@ def compiled(directory, text, *flags):
     return complaints.of_compiler(error.value)
 
 
+@pytest.mark.parametrize(
+    ("include", "flags"),
+    [
+        ('#include "../../other/all.c"', ""),
+        ('#include "neighbour/all.c"', ""),
+        ('#include "all.c"', "ccflags-y := -I$(src)/../../other\n"),
+        ("#include <all.c>", "ccflags-y := -I$(src)/../../other\n"),
+        ('#define ALL "../../other/all.c"\n#include ALL', ""),
+        ("#include ALL", "ccflags-y := -DALL='\"../../other/all.c\"'\n"),
+        ('#include /* all */ "../../other/all.c"', ""),
+        ("", "ccflags-y := -include$(src)/../../other/all.c\n"),
+        ('#include "../../links/all.c"', ""),
+    ],
+    ids=["path", "neighbour", "quoted", "bracketed", "macro", "flag", "comment", "forced", "link"],
+)
+def test_what_is_included_from_elsewhere_counts(tmp_path, include, flags):
+    """A test's policy may be another one, and more."""
+    kbuild = f"obj-m := mine.o\n{flags}"
+    mine = read_module(policy(tmp_path / "tests/mine", kbuild, mine=f"{include}\n"))
+    policy(tmp_path / "tests/neighbour", all='#include "../../other/all.c"\n')
+    policy(tmp_path / "other", all='#  include "some.h"\n#include "none.h"\n')
+    (tmp_path / "other/some.h").write_text("int one;\n")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links/all.c").symlink_to("../beyond.c")
+    (tmp_path / "beyond.c").write_text('#include "all.h"\n')
+    (tmp_path / "links/all.h").symlink_to("../other/some.h")
+
+    def made():
+        return build.policy_units(mine, Recipe())[0].object
+
+    before = made()
+    assert made() == before
+    (tmp_path / "other/some.h").write_text("int two;\n")
+    assert made() != before
+
+
+@pytest.mark.parametrize(
+    "name", ["a" * 300, "a\0b", "/proc/sys/kernel/random/uuid"], ids=["long", "nul", "proc"]
+)
+def test_what_cannot_be_included_is_left_to_the_compiler(tmp_path, name):
+    mine = read_module(policy(tmp_path / "mine", mine=f'#include "{name}"\n'))
+    first, second = (build.policy_units(mine, Recipe())[0].object for _ in range(2))
+    assert first == second
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 def test_a_header_that_there_is_not(place, compiler):
     (compile.CACHE / "objects").mkdir(parents=True)

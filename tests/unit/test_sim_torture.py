@@ -16,7 +16,7 @@ from saakm.sim.kinds import Kind, Recipe
 from saakm.workload import registry
 from saakm.workload.program_text import to_text
 
-POLICIES = ("fifo", "rr", "prio", "vtime")
+POLICIES = ("fifo", "rr", "prio", "vtime", "eevdf")
 SEEDS = range(1, 6)
 # What threads ask for and cannot have, as others change the machine meanwhile.
 EXPECTED = re.compile(

@@ -9,7 +9,7 @@ use crate::name::NONE;
 use crate::policies::{self, Policy};
 
 /// Names under which users know the kernel's default class.
-const FAIR_NAMES: [&str; 3] = ["fair", "other", "eevdf"];
+const FAIR_NAMES: [&str; 2] = ["fair", "other"];
 
 /// What a thread shall be scheduled by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -333,10 +333,18 @@ mod tests {
     #[test]
     fn an_ambiguous_alias_is_refused() {
         let fake = FakeHost::with_policies();
-        fake.add_policy("5 eevdf eevdf 0 active 0 0 0 0");
-        let hint = choose(&fake.host, "eevdf").unwrap_err().hint.unwrap();
+        fake.add_policy("5 other other 0 active 0 0 0 0");
+        let hint = choose(&fake.host, "other").unwrap_err().hint.unwrap();
         assert_eq!(hint, "say 5 for the policy, or 'fair' for SCHED_OTHER");
-        assert_eq!(choose(&fake.host, "other"), Ok(Choice::Fair));
+        assert_eq!(choose(&fake.host, "fair"), Ok(Choice::Fair));
+    }
+
+    #[test]
+    fn eevdf_is_a_policy_like_any_other() {
+        let fake = FakeHost::with_policies();
+        assert!(choose(&fake.host, "eevdf").is_err());
+        fake.add_policy("5 eevdf eevdf 0 active 0 0 0 0");
+        assert_eq!(choose(&fake.host, "eevdf"), Ok(Choice::Saakm(5)));
     }
 
     #[test]

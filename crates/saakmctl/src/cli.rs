@@ -17,9 +17,8 @@ Examples:
   saakmctl unload fifo2                  its threads go back by themselves
 
 POLICY is a name or an id from 'saakmctl list'; a word that means two policies is
-refused. 'fair', 'other' and 'eevdf' mean
-SCHED_OTHER. With --json each command prints one document with the fields
-'warnings' and 'failures' besides its own.
+refused. 'fair' and 'other' mean SCHED_OTHER. With --json each command prints one
+document with the fields 'warnings' and 'failures' besides its own.
 
 Exit status: 0 all went well, 1 something failed, 2 wrong usage. For 'exec': that of
 the command; 127 it was not found, 126 it could not be run, 125 saakmctl failed.";

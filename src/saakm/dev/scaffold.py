@@ -28,6 +28,8 @@ LESSONS = {
     "core->rq if you have not queued it.",
     "unblock_place": "What has the thread earned by sleeping? As new_place.",
     "requeue": "Where does a thread wait that had the CPU and could go on?",
+    "block_delay": "Shall a thread that goes to sleep stay queued until it would be elected?",
+    "unblock_delayed": "What has a thread earned that woke before?",
     "block": "What is to be remembered of a thread that stops being runnable?",
     "tick": "Has the running thread had enough? SAAKM_READY_TICK asks for an election.",
     "used": "What does CPU time cost the thread? Called before every event that could depend on it.",

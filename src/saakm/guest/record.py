@@ -11,6 +11,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from saakm.base.procfs import parse_table
@@ -35,8 +36,9 @@ def prepare(megabytes: int) -> None:
 
 
 def policy_row(name: str) -> dict[str, int]:
-    with open("/proc/saakm/policies") as file:
-        rows = parse_table(file.read())
+    """The policy's counters; none without SaaKM or without the policy."""
+    table = Path("/proc/saakm/policies")
+    rows = parse_table(table.read_text()) if table.exists() else []
     row = next((row for row in rows if row["name"] == name), {})
     return {key: int(row[key]) for key in ("id", "new", "terminated", "switches") if key in row}
 
@@ -52,6 +54,18 @@ def buffer_stats() -> dict[str, int]:
     return total
 
 
+def settle(policy: str) -> None:
+    """Who was waited for has not left its CPU by then: its last switches shall be seen as well as counted.
+
+    If the command leaves some running, it takes a second.
+    """
+    for _ in range(100):
+        row = policy_row(policy)
+        if row.get("new") == row.get("terminated"):
+            return
+        time.sleep(0.01)
+
+
 def main() -> None:
     policy, megabytes, directory, *command = sys.argv[1:]
     prepare(int(megabytes))
@@ -60,6 +74,7 @@ def main() -> None:
     write("tracing_on", 1)
     child = subprocess.Popen(command, cwd=directory if os.path.isdir(directory) else None)
     status = child.wait()
+    settle(policy)
     write("tracing_on", 0)
     after = policy_row(policy)
     stats = buffer_stats()

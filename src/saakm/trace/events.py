@@ -15,7 +15,9 @@ SCHED_EVENTS = (
 )  # fmt: skip
 SAAKM_EVENTS = ("saakm_transition", "saakm_call")
 # enum saakm_state
-STATES = ("NOT_QUEUED", "READY", "RUNNING", "READY_TICK", "BLOCKED", "MIGRATING", "TERMINATED")
+STATES = (
+    "NOT_QUEUED", "READY", "RUNNING", "READY_TICK", "BLOCKED", "MIGRATING", "TERMINATED", "DELAYED",
+)  # fmt: skip
 
 
 def enabled_at_boot(names: Iterable[str]) -> str:

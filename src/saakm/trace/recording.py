@@ -46,7 +46,9 @@ def draw_pictures(
         return draw(timeline, topology, directory, kind, title, clock, progress.advance)
 
 
-def summarise(policy: str, timeline: Timeline, recorded: Recorded, directory: Path) -> Summary:
+def summarise(
+    policy: str, timeline: Timeline, recorded: Recorded, directory: Path, preemption: str = ""
+) -> Summary:
     files = sorted(directory.glob("*.*"))
     return Summary(
         policy=policy,
@@ -62,5 +64,7 @@ def summarise(policy: str, timeline: Timeline, recorded: Recorded, directory: Pa
         wakeup_us_p99=timeline.percentile_us(99),
         calls=dict(timeline.calls.most_common()),
         pid=recorded.pid,
+        kernel=recorded.release,
+        preemption=preemption,
         bytes={file.name: file.stat().st_size for file in files if file.name != "summary.json"},
     )

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tables on a terminal."""
 
+from rich.console import Console
 from rich.table import Column, Table
+
+_LOG_WIDTH = 140
+
+
+def widened(console: Console) -> Console:
+    """A log has no width; a column that is cut off in it is lost."""
+    if not console.is_terminal:
+        console.width = max(console.width, _LOG_WIDTH)
+    return console
 
 
 def table(title: str, *columns: Column | str) -> Table:

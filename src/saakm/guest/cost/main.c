@@ -4,11 +4,12 @@
  * in a process of its own, prints "RESULT operation instructions count", powers
  * off.
  *
- * Arguments, from the kernel command line: scheduler=NAME (eevdf, sched_fifo,
+ * Arguments, from the kernel command line: scheduler=NAME (fair, sched_fifo,
  * scx_NAME or a policy), modules=a.ko,b.ko, bystanders=N (policies that
  * bystanders.ko shall register), operations=a,b, scale=PERCENT (of the usual
  * number of rounds), runnable=N (more runnable threads), switches=1 (the checks of
- * /sys/kernel/saakm on), symbols=1 (print those of modules).
+ * /sys/kernel/saakm on), features=A,NO_B (of the fair class), symbols=1 (print those of
+ * modules).
  */
 #define _GNU_SOURCE
 #include "cost.h"
@@ -72,6 +73,29 @@ static void print_symbols(void)
 	fflush(stdout);
 }
 
+/* Says which there are if one of @names is none: the host has words for it. */
+static void set_features(char *names)
+{
+	const char *path = "/sys/kernel/debug/sched/features";
+	char *name, line[4096] = "";
+	FILE *f;
+
+	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	for (name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+		int fd = open(path, O_WRONLY);
+
+		if (fd < 0)
+			die(path);
+		if (write(fd, name, strlen(name)) < 0) {
+			f = fopen(path, "r");
+			if (f && fgets(line, sizeof(line), f))
+				printf("FEATURES %s\n", line);
+			die(name);
+		}
+		close(fd);
+	}
+}
+
 static int is_wanted(const char *name)
 {
 	char list[512], *word;
@@ -119,6 +143,8 @@ int main(int argc, char **argv)
 		set("/sys/kernel/saakm/check_transitions", "1");
 		set("/sys/kernel/saakm/log_violations", "1");
 	}
+	if (getenv("features"))
+		set_features(getenv("features"));
 	if (number("runnable", 0))
 		set("/proc/sys/kernel/threads-max", "100000");
 	start_scheduler();

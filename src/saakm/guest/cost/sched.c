@@ -21,7 +21,7 @@
 
 static const char *scheduler(void)
 {
-	return getenv("scheduler") ?: "eevdf";
+	return getenv("scheduler") ?: "fair";
 }
 
 static int is(const char *name)
@@ -78,7 +78,7 @@ static struct saakm_attr attr_for(int joining)
 {
 	struct saakm_attr attr = { .size = 48 };
 
-	if (is("eevdf")) {
+	if (is("fair")) {
 		attr.sched_policy = joining ? SCHED_OTHER : SCHED_BATCH;
 	} else if (is("sched_fifo")) {
 		attr.sched_policy = joining ? SCHED_FIFO : SCHED_OTHER;
@@ -160,7 +160,7 @@ void start_scheduler(void)
 
 void check_scheduler(void)
 {
-	int want = is("eevdf") ? SCHED_OTHER : is("sched_fifo") ? SCHED_FIFO :
+	int want = is("fair") ? SCHED_OTHER : is("sched_fifo") ? SCHED_FIFO :
 		   is_sched_ext() ? SCHED_EXT : SCHED_SAAKM;
 
 	errno = 0;

@@ -47,6 +47,10 @@ static bool steal;
 module_param(steal, bool, 0644);
 MODULE_PARM_DESC(steal, "newly_idle pulls a thread");
 
+static bool delay;
+module_param(delay, bool, 0444);
+MODULE_PARM_DESC(delay, "who sleeps stays queued");
+
 struct recorder_line {
 	const char	*event;
 	u64		time_ns;
@@ -158,11 +162,18 @@ THREAD_EVENT(unblock_place)
 THREAD_EVENT(unblock_end)
 THREAD_EVENT(requeue)
 THREAD_EVENT(block)
+THREAD_EVENT(unblock_delayed)
 THREAD_EVENT(yield)
 THREAD_EVENT(tick)
 THREAD_EVENT(running)
 THREAD_EVENT(attr_changed)
 THREAD_EVENT(terminate)
+
+static bool rec_block_delay(struct process_event *pe, struct core_event *core)
+{
+	record_locked("block_delay", pe, core);
+	return true;
+}
 
 static void rec_used(struct process_event *pe, struct core_event *core, u64 used_ns)
 {
@@ -355,6 +366,10 @@ static int __init recorder_init(void)
 	if (!lines)
 		return -ENOMEM;
 	recorder.flags = privileged ? SAAKM_POLICY_PRIVILEGED : 0;
+	if (delay) {
+		recorder.block_delay = rec_block_delay;
+		recorder.unblock_delayed = rec_unblock_delayed;
+	}
 	ret = saakm_add_policy(&recorder);
 	if (ret) {
 		vfree(lines);
