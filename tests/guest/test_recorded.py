@@ -3,6 +3,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ EVENTS = " ".join(
     for name in ("switch", "waking", "wakeup_new", "process_fork", "process_exec")
 )
 HACKBENCH = "hackbench -g 1 -l 10"
-TOO_MUCH = "hackbench -g 1 -l 300"  # for a buffer of a page, whenever that is read
+TOO_MUCH = "hackbench -g 1 -l 300"  # for a buffer of a page
 THREADS = 41  # of hackbench -g 1, its parent included
 needs_perf = pytest.mark.skipif(not shutil.which("perf"), reason="apt-get install linux-perf")
 
@@ -32,6 +33,12 @@ def record(guest, command, file):
     """On a file system of the guest's own: its exchange takes no mapped files."""
     run_ok(guest, f"cd /tmp && {command} >/dev/null 2>&1 && cp {file} /run/saakm/ && rm {file}")
     return guest.exchange / file
+
+
+def beside_a_stopped(recorder):
+    """TOO_MUCH, while nobody reads the buffer, however fast that were; and some more events."""
+    line = f"pkill -STOP -x {recorder}; {TOO_MUCH}; pkill -CONT -x {recorder}; {HACKBENCH}"
+    return f"sh -c {shlex.quote(line)}"
 
 
 def replayed(file):
@@ -75,7 +82,7 @@ def test_a_pipeline(guest):
 
 
 def test_what_trace_cmd_lost_is_refused(guest):
-    lossy = f"trace-cmd record -s 1000000 -b 4 -o t.dat {EVENTS} {TOO_MUCH}"
+    lossy = f"trace-cmd record -b 4 -o t.dat {EVENTS} {beside_a_stopped('trace-cmd')}"
     with pytest.raises(BadWorkload, match="events of CPU . are lost"):
         registry.load(str(record(guest, lossy, "t.dat")), 4)
 
@@ -87,7 +94,6 @@ def test_perf(guest):
 
 @needs_perf
 def test_what_perf_lost_is_refused(guest):
+    lossy = f"perf sched record -m 1 -o p.data {beside_a_stopped('perf')}"
     with pytest.raises(BadWorkload, match="events are lost"):
-        registry.load(
-            str(record(guest, f"perf sched record -m 1 -o p.data {TOO_MUCH}", "p.data")), 4
-        )
+        registry.load(str(record(guest, lossy, "p.data")), 4)
