@@ -21,7 +21,7 @@ static void sleeps_as_member(struct subject *self)
 	sleeper_run(self);
 }
 
-/* The sleeper starts first: it needs the CPU to get to sleep, and somebody else to stay. */
+/* Who keeps the CPU busy must do so already: nobody stays beside a queue that is empty. */
 static void begin(void)
 {
 	sleeper_event = eventfd(0, 0);
@@ -205,6 +205,7 @@ static void boosted(void)
 		die("mutex");
 	sleeper_event = eventfd(0, 0);
 	subject_start(&busy, hog, HERE);
+	AWAIT(busy.progress);
 	subject_start(&asleep, holds_mutex, HERE);
 	AWAIT(in_state(asleep.tid, "DELAYED"));
 	subject_start(&wants, wants_mutex, THERE);
