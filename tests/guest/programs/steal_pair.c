@@ -16,7 +16,10 @@ static void joins_later(struct subject *self)
 		self->progress++;
 }
 
-/* While the first keeps CPU 1 to itself, the second must come to run elsewhere. */
+/*
+ * While the first keeps CPU 1 to itself, the second must come to run elsewhere. If a thread of
+ * the kernel has taken that CPU in between, it is the second that keeps it: until we take it.
+ */
 static void pair(void)
 {
 	struct subject first, second;
@@ -29,6 +32,11 @@ static void pair(void)
 	tell("kept", first.tid);
 	tell("stolen", second.tid);
 	AWAIT(second.progress);
+	for (int tries = 0; tries < 100 && saakm_cpu(second.tid) == 1; tries++) {
+		pin(0, 1);
+		pin(0, 3);
+		sleep_ms(1);
+	}
 	subject_stop(&second);
 	subject_stop(&first);
 }
