@@ -123,12 +123,14 @@ def test_moving_between_policies_counts_at_both(guest, program):
 
 
 def test_one_unloads_while_the_other_goes_on(guest, program):
+    """Those that stay share a CPU: they take turns, whether anybody else comes there or not."""
     stays, goes = load_policy(guest, "rr"), load_policy(guest, "fifo")
     hogs = program("hogs")
     run_ok(
         guest,
         f"""
-{hogs} {stays} 1 free 0 0 >/tmp/stays &
+rm -f /tmp/stays /tmp/goes
+{hogs} {stays} 1 pinned 0 0 >/tmp/stays &
 {hogs} {goes} 2 free 0 0 >/tmp/goes &
 until grep -q . /tmp/stays && grep -q . /tmp/goes; do :; done
 rmmod fifo || exit 1
