@@ -29,7 +29,7 @@ BUILT = paths.CACHE / "tests"
 CFLAGS = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", f"-I{paths.INCLUDE}",
           "-include", f"{PROGRAMS}/resident.h"]  # fmt: skip
 SYSFS = "/sys/kernel/saakm"
-OWN = ("fifo", "rr", "prio", "vtime")
+OWN = tuple(directory.name for directory in paths.POLICIES.iterdir())
 CONSOLE_LINES = 60
 # For pytest.mark.append: a guest of its own. 6.12.117, unpatched too, loses the bandwidth
 # of threads that leave SCHED_DEADLINE; then no CPU goes offline any more.
