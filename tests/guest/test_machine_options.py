@@ -95,9 +95,8 @@ def qemus_of(child: subprocess.Popen[Any]) -> dict[int, list[str]]:
         for thread in Path(f"/proc/{child.pid}/task").iterdir():
             for pid in (thread / "children").read_text().split():
                 words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-                if (
-                    "/qemu-system-" in f"/{words[0]}" and "-append" in words
-                ):  # not to ask its version
+                # Not to ask its version, nor to try whether KVM boots a kernel: that shares no files.
+                if "/qemu-system-" in f"/{words[0]}" and "-fsdev" in words:
                     found[int(pid)] = words
     return found
 
