@@ -230,8 +230,8 @@ def test_who_comes_in_the_midst_of_a_fork_brings_the_child(guest, program, cgrou
     id_ = load_policy(guest, "fifo")
     load_policy(guest, "rr")
     _set(guest, "b", "rr")
-    attach = quote(f"sh -c 'echo $0 >{ROOT}/b/cgroup.procs'")
-    assert run_ok(guest, f"{program('fork_attached')} {id_} {attach}").split() == ["rr", "rr"]
+    told = run_ok(guest, f"{program('fork_attached')} {id_} {ROOT}/b/cgroup.procs")
+    assert told.split() == ["rr", "rr"]
 
 
 def test_a_child_keeps_what_it_was_given_before_its_cgroup_looks(guest, program, cgroups):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fork_attached POLICY_ID ATTACH
+ * fork_attached POLICY_ID FILE
  *
- * The command ATTACH, with its PID behind it, moves a thread of the policy that is in the
- * midst of a fork to a cgroup. Says what /proc/PID/saakm names as its policy, and as its child's.
+ * A thread of the policy that is in the midst of a fork is moved to the cgroup whose cgroup.procs
+ * FILE is. Says what /proc/PID/saakm names as its policy, and as its child's.
  */
 #include "slow_fork.h"
 
@@ -21,9 +21,9 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc != 3)
-		die("usage: %s POLICY_ID ATTACH", argv[0]);
+		die("usage: %s POLICY_ID FILE", argv[0]);
 	policy_id = atoi(argv[1]);
-	pid = fork_while(argv[2]);
+	pid = fork_while(argv[2], NULL);
 	AWAIT(shared->progress);
 	print_policy(pid);
 	print_policy(shared->progress);

@@ -4,6 +4,7 @@
 #define SLOW_FORK_H
 
 #include "subject.h"
+#include <fcntl.h>
 
 #define AREA	(128ul << 20)
 
@@ -54,19 +55,29 @@ static bool in_fork(pid_t pid)
 	return state == 'D';
 }
 
-/* Runs the command, with the thread's PID behind it, while it is there. */
-static pid_t fork_while(const char *command)
+/*
+ * Writes the word, or the thread's PID, to a file while it is there. A command would first wait
+ * for files of the host's, and meanwhile the fork goes on.
+ */
+static pid_t fork_while(const char *file, const char *word)
 {
-	char line[256];
+	int fd = open(file, O_WRONLY);
+	char digits[16];
 	pid_t pid;
 
+	if (fd < 0)
+		die("%s", file);
 	make_shared();
 	pin(0, 0);
 	pid = process_start(slow_forker);
 	AWAIT(in_fork(pid));
-	snprintf(line, sizeof(line), "%s %d", command, pid);
-	if (system(line) || !in_fork(pid))
-		die("%s, or too late", line);
+	snprintf(digits, sizeof(digits), "%d", pid);
+	word = word ?: digits;
+	if (write(fd, word, strlen(word)) < 0)
+		die("'%s' to %s", word, file);
+	if (!in_fork(pid))
+		die("'%s' to %s came too late", word, file);
+	close(fd);
 	return pid;
 }
 
