@@ -22,8 +22,16 @@ def clock(monkeypatch):
     return Clock
 
 
-def test_who_gets_no_cpu_has_time(clock):
+def _stopped():
+    """A child that has used its last CPU time: one that has just begun might go on to load its libraries."""
     child = subprocess.Popen(["sleep", "infinity"])
+    os.kill(child.pid, signal.SIGSTOP)
+    os.waitpid(child.pid, os.WUNTRACED)
+    return child
+
+
+def test_who_gets_no_cpu_has_time(clock):
+    child = _stopped()
     try:
         patient, strict = Patience(child.pid), Patience(child.pid, 1)
         clock.now = 80.0
@@ -36,7 +44,7 @@ def test_who_gets_no_cpu_has_time(clock):
 
 
 def test_who_stands_still_is_seen_only_by_looking(clock):
-    child = subprocess.Popen(["sleep", "infinity"])
+    child = _stopped()
     try:
         patient = Patience(child.pid)
         for _ in range(4):
@@ -58,6 +66,7 @@ def test_work_counts_and_what_came_before_does_not(clock):
         while _ticks(child.pid) < 30:
             pass
         os.kill(child.pid, signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
         late, early = Patience(child.pid), Patience(child.pid)
         early._used = 0.0
         clock.now = 0.1
