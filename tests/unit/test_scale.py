@@ -188,11 +188,31 @@ def test_a_program_is_run_beside(tmp_path):
     )
 
 
-def test_memory_is_that_of_the_program():
-    """Not of Python, which starts it: getrusage() would count that."""
-    large = "x = bytearray(200 << 20); import time; time.sleep(1)"
-    assert process.run_alone([sys.executable, "-c", large]).peak_kib > 200 << 10
-    assert process.run_alone(["sleep", "1"]).peak_kib < 20 << 10
+LARGE = """
+import os, sys, time
+there, seen = sys.argv[1:]
+x = bytearray(200 << 20)
+open(there, "w").close()
+while not os.path.exists(seen):
+    time.sleep(0.01)
+"""
+
+
+def test_memory_is_that_of_the_program(tmp_path, monkeypatch):
+    """Not of Python, which starts it: getrusage() would count that. It stays until it has been looked at."""
+    there, seen, looks = tmp_path / "there", tmp_path / "seen", []
+
+    def between_looks(_):
+        if looks:
+            seen.touch()
+        looks.extend([1] * there.exists())
+        sleep(0.005)
+
+    sleep = process.time.sleep
+    monkeypatch.setattr(process.time, "sleep", between_looks)
+    taken = process.run_alone([sys.executable, "-c", LARGE, str(there), str(seen)])
+    assert taken.peak_kib > 200 << 10
+    assert process.run_alone(["sleep", "0.1"]).peak_kib < 20 << 10
 
 
 def test_a_program_that_fails_or_says_nothing_is_named(tmp_path):
