@@ -27,19 +27,6 @@ static void is_held(struct subject *self)
 	self->progress = 2;
 }
 
-static bool sleeps(pid_t tid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		die("%s", path);
-	fclose(file);
-	return state == 'S';
-}
-
 int main(int argc, char **argv)
 {
 	struct subject subject;
@@ -51,11 +38,11 @@ int main(int argc, char **argv)
 	pin(0, 0);
 	event = eventfd(0, 0);
 	subject_start(&subject, is_held, atoi(argv[1]));
-	AWAIT(subject.progress == 1 && sleeps(subject.tid));
+	AWAIT(subject.progress == 1 && kernel_state(subject.tid) == 'S');
 	if (write(event, &one, sizeof(one)) != sizeof(one))
 		die("eventfd");
 	status = system(argv[2]);
-	if (subject.progress != 1 || sleeps(subject.tid))
+	if (subject.progress != 1 || kernel_state(subject.tid) == 'S')
 		die("it was not held back");
 	if (setpriority(PRIO_PROCESS, subject.tid, 0))
 		die("setpriority");

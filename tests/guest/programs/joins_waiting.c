@@ -41,19 +41,6 @@ static void set(const struct subject *of, int policy, uint32_t id)
 		die("sched_setattr");
 }
 
-static bool is_asleep(pid_t tid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d %*s %c", &state) != 1)
-		die("%s", path);
-	fclose(file);
-	return state == 'S';
-}
-
 /* From here on it waits, but for what Linux's own server gives it each second. */
 static void preempt(struct subject *by)
 {
@@ -84,7 +71,7 @@ static uint64_t joins_asleep(struct subject *waits)
 	shared->step = 1;
 	/* It may say so on its way to sleep: then it would join running, or preempted. */
 	for (;;) {
-		AWAIT(is_asleep(waits->tid));
+		AWAIT(kernel_state(waits->tid) == 'S');
 		before = cpu_ns(waits);
 		set(waits, SCHED_SAAKM, policy_id);
 		if (in_state(waits->tid, "NOT_QUEUED") && cpu_ns(waits) == before)

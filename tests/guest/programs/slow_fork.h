@@ -42,19 +42,6 @@ static void slow_forker(void)
 		pause();
 }
 
-static bool in_fork(pid_t pid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		die("%s", path);
-	fclose(file);
-	return state == 'D';
-}
-
 /*
  * Writes the word, or the thread's PID, to a file while it is there. A command would first wait
  * for files of the host's, and meanwhile the fork goes on.
@@ -70,12 +57,12 @@ static pid_t fork_while(const char *file, const char *word)
 	make_shared();
 	pin(0, 0);
 	pid = process_start(slow_forker);
-	AWAIT(in_fork(pid));
+	AWAIT(kernel_state(pid) == 'D');
 	snprintf(digits, sizeof(digits), "%d", pid);
 	word = word ?: digits;
 	if (write(fd, word, strlen(word)) < 0)
 		die("'%s' to %s", word, file);
-	if (!in_fork(pid))
+	if (kernel_state(pid) != 'D')
 		die("'%s' to %s came too late", word, file);
 	close(fd);
 	return pid;

@@ -64,6 +64,20 @@ static inline bool is_member(pid_t tid)
 	return *saakm_state(tid, state);
 }
 
+/* What the kernel says of it: 'S', 'D' */
+static inline char kernel_state(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		die("%s", path);
+	fclose(file);
+	return state;
+}
+
 struct subject {
 	pthread_t thread;
 	volatile pid_t tid;

@@ -199,25 +199,12 @@ static void join_leave_self(void)
 	subject_stop(&s);
 }
 
-static bool is_asleep(pid_t pid)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		die("%s", path);
-	fclose(file);
-	return state == 'S';
-}
-
 /* It leaves before it has ever been placed: no event but its parameters. */
 static void join_leave_asleep(void)
 {
 	pid_t pid = process_start((void (*)(void))pause);
 
-	AWAIT(is_asleep(pid));
+	AWAIT(kernel_state(pid) == 'S');
 	tell("never", pid);
 	if (saakm_setattr(pid, SCHED_SAAKM, policy_id, 0, 0))
 		die("join");
