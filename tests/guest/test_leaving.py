@@ -90,11 +90,9 @@ def test_who_asked_a_policy_that_is_replaced_joins_the_next(guest):
 @pytest.mark.kernel("base")
 def test_a_running_thread_that_leaves_lets_others_go_first(guest, program):
     """Its policy's threads come before the policy that it goes to: at once, not at some later tick."""
-    run_ok(guest, f"echo 0 >{SYSFS}/floor_runtime_us")
     first, later = load_policy(guest, "fifo"), load_policy(guest, "rr")
-    waits = [int(run_ok(guest, f"{program('leave_running')} {first} {later}")) for _ in range(3)]
-    run_ok(guest, f"echo 50000 >{SYSFS}/floor_runtime_us")
-    assert max(waits) < 5, f"it waited for {waits} ms"
+    overtaken = [run_ok(guest, f"{program('leave_running')} {first} {later}") for _ in range(3)]
+    assert set(map(int, overtaken)) == {0}, "it went on before somebody of the first policy"
 
 
 def test_a_member_of_an_ejected_policy_may_keep_it(guest, program):
