@@ -41,6 +41,7 @@ def test_each_of_three_gets_it(guest, program, floor):
 def test_floor_follows_its_knob(guest, program, floor):
     ids = [load_policy(guest, "fifo"), load_policy(guest, "rr")]
     run_ok(guest, f"echo 300000 >{floor}")
+    # After each second of waiting: 200 to 253, by where in that the window begins.
     assert 180 <= _shares(guest, program, *ids)[1] <= 300
     run_ok(guest, f"echo 0 >{floor}")
     assert _shares(guest, program, *ids)[1] <= 3, "proof that it is the floor that gives it"
