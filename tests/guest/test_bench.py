@@ -39,9 +39,11 @@ def saakm_bench(*args):
 
 
 def runs(directory):
+    """Those whose lines are complete: the last one may be in the middle of being written."""
     if not (directory / "runs.jsonl").exists():
         return []
-    lines = [json.loads(line) for line in (directory / "runs.jsonl").read_text().splitlines()]
+    text = (directory / "runs.jsonl").read_text()
+    lines = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
     return [line for line in lines if line["kind"] == "run"]
 
 

@@ -54,22 +54,18 @@ def lab(*args):
     return out, err
 
 
-def done(directory):
-    return runs(directory) if (directory / "runs.jsonl").exists() else []
-
-
 def test_it_yields_what_it_says_and_goes_on(tmp_path):
     for name, text in (("yields", COST), ("messages", BENCH)):
         (tmp_path / f"{name}.toml").write_text(text)
     files, out = [tmp_path / "yields.toml", tmp_path / "messages.toml"], tmp_path / "out"
     figures, messages = out / "yields.json", out / "messages"
     child = start(*files, "--out", out)
-    until(lambda: done(messages) or child.poll() is not None, 250, "the first run of the second")
+    until(lambda: runs(messages) or child.poll() is not None, 250, "the first run of the second")
     child.send_signal(signal.SIGINT)
     child.communicate()
     # Whether it has ended meanwhile does not matter: what is there is good, and stays.
     kept = (messages / "runs.jsonl").read_text()
-    assert done(messages), "no run is kept"
+    assert runs(messages), "no run is kept"
     (row,) = json.loads(figures.read_text())
     assert (row["operation"], row["scheduler"], row["cpus"]) == ("yield", "fifo", 1)
     assert (row["seeds"], row["scale"]) == ([3], 10) and 500 < row["instructions"] < 5000
@@ -79,8 +75,8 @@ def test_it_yields_what_it_says_and_goes_on(tmp_path):
     assert json.loads(said) == [str(figures), str(messages)]
     assert figures.read_text() == "[]"
     assert (messages / "runs.jsonl").read_text().startswith(kept[: kept.rfind("\n") + 1])
-    assert sorted(run["round"] for run in done(messages)) == [1, 2, 3]
-    for run in done(messages):
+    assert sorted(run["round"] for run in runs(messages)) == [1, 2, 3]
+    for run in runs(messages):
         assert run["error"] is None and run["meaning"] == "cost" and run["executed"] > 1
         assert run["machine"]["topology"] == "1s2c" and run["scheduler"] == "fifo"
 
