@@ -29,6 +29,27 @@ static void faulty_place(struct process_event *event, struct core_event *core)
 SAAKM_POLICY(faulty, .place = faulty_place);
 """
 
+# A CPU may have stopped in the middle of a change. Whoever makes one holds a runqueue's lock, with
+# interrupts off; one that idles would not step. Nobody else goes on meanwhile.
+_BETWEEN_CHANGES = """\
+import gdb
+from linux import cpus
+from saakm_values import runqueue
+
+
+def changes():
+    locks = (runqueue(cpu)["__lock"] for cpu in cpus.each_online_cpu())
+    return any(int(lock["raw_lock"]["val"]["counter"]) for lock in locks)
+
+
+gdb.execute("set scheduler-locking step")
+while changes():
+    for thread in gdb.selected_inferior().threads():
+        thread.switch()
+        if not int(gdb.parse_and_eval("(int)$eflags")) & 0x200:
+            gdb.execute("stepi", to_string=True)
+"""
+
 
 def saakm(*words, **options):
     return subprocess.Popen(
@@ -44,6 +65,20 @@ def gdb(pid, *commands):
     wait = str(int(120 * PATIENCE))
     out, err = saakm("gdb", str(pid), "--wait", wait, "--batch", *words).communicate()
     return out + err
+
+
+@pytest.fixture
+def look(guest, tmp_path):
+    """As gdb(), at a guest that has stood still since, between two changes of who runs and waits."""
+    script = tmp_path / "between_changes.py"
+    script.write_text(_BETWEEN_CHANGES)
+
+    def look_now(*commands):
+        # While gdb starts, time would go on, as much as the host is slow.
+        guest.wait_for_debugger()
+        return gdb(os.getpid(), f"source {script}", *commands)
+
+    return look_now
 
 
 def test_list_names_the_guests_that_run(guest):
@@ -64,14 +99,15 @@ def hogs(guest):
         "for i in 1 2 3 4 5 6; do "
         "taskset -c 2,3 saakmctl exec fifo -- sh -c 'kill -STOP $$; while :; do :; done' "
         ">/dev/null 2>&1 & done; until [ $(pgrep -r T -fc '^sh -c kill') = 6 ]; do sleep 0.1; done; "
-        "pkill -CONT -f '^sh -c kill'; sleep 0.5",
+        # No more is kept than how they were woken: later turns would push that out.
+        f"pkill -CONT -f '^sh -c kill'; echo 0 >{SYSFS}/history; sleep 0.5",
     )
     yield sorted(map(int, run_ok(guest, "pgrep -f 'while :'").split()))
     guest.run("pkill -KILL -f 'while :'")
 
 
-def test_what_every_cpu_runs(guest, hogs):
-    said = gdb(os.getpid(), "saakm-policies", "saakm-rqs")
+def test_what_every_cpu_runs(guest, hogs, look):
+    said = look("saakm-policies", "saakm-rqs")
     assert re.search(r"^\d+ +fifo +fifo +0 active +6 ", said, re.M), said
     running = set(map(int, re.findall(r"^CPU \d  \w+/(\d+) RUNNING under fifo", said, re.M)))
     queues = re.findall(r"core->rq of fifo, FIFO, (\d+): (.*)", said)
@@ -82,10 +118,10 @@ def test_what_every_cpu_runs(guest, hogs):
     assert guest.run("echo on").stdout == "on\n"  # it goes on
 
 
-def test_one_thread_and_variables_of_a_module(guest, hogs):
+def test_one_thread_and_variables_of_a_module(hogs, look):
     pid = hogs[-1]
-    said = gdb(os.getpid(), f"saakm-task {pid}", "saakm-rqs", "p fifo_timeout_ms",
-               'p $saakm_core("fifo", 2).id', "lx-lsmod")  # fmt: skip
+    said = look(f"saakm-task {pid}", "saakm-rqs", "p fifo_timeout_ms",
+                'p $saakm_core("fifo", 2).id', "lx-lsmod")  # fmt: skip
     cpu, state = re.search(r"^cpu +(\d),(?:.|\n)*^state +(\w+) for ", said, re.M).groups()
     if state == "RUNNING":
         assert re.search(rf"^CPU {cpu}  sh/{pid} RUNNING", said, re.M), said
