@@ -309,9 +309,9 @@ sleep 1000 & echo $((n + 1)) >/tmp/forks.$$
     # Of the four, their children, and a short sleep for each, the last did not join.
     assert 8 <= policies(guest)["fifo"].new <= 2 * children - 4
     until(
-        lambda: int(guest.run('pgrep -c -f "^sleep 1000"').stdout) == children, 20, "the children"
+        lambda: int(guest.run('pgrep -c -f "^sleep 1000$"').stdout) == children, 20, "the children"
     )
-    run_ok(guest, 'pkill -f "^sleep 1000"')
+    run_ok(guest, 'pkill -f "^sleep 1000$"')
     neighbour()
 
 
