@@ -37,7 +37,7 @@ static void stand_still(void *unused)
 {
 	__this_cpu_write(found, current);
 	atomic_inc(&standing);
-	while (!smp_load_acquire(&go_on))
+	while (!smp_load_acquire(&go_on))	/* let_others_go() */
 		cpu_relax();
 	atomic_dec(&standing);
 }
@@ -55,7 +55,7 @@ static void stop_others(void)
 
 static void let_others_go(void)
 {
-	smp_store_release(&go_on, true);
+	smp_store_release(&go_on, true);	/* stand_still() */
 	while (atomic_read(&standing))
 		cpu_relax();
 }
