@@ -45,10 +45,15 @@ static void stand_still(void *unused)
 /* With preemption off. */
 static void stop_others(void)
 {
+	int cpu;
+
 	atomic_set(&standing, 0);
 	WRITE_ONCE(go_on, false);
 	__this_cpu_write(found, current);
-	smp_call_function_many(cpu_online_mask, stand_still, NULL, false);
+	for_each_online_cpu(cpu) {
+		if (cpu != smp_processor_id())
+			smp_call_function_single(cpu, stand_still, NULL, false);
+	}
 	while (atomic_read(&standing) < num_online_cpus() - 1)
 		cpu_relax();
 }
