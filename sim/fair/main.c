@@ -244,37 +244,25 @@ static void replay(void)
 	cut_off = !differs && r.type != 'z';
 }
 
-static __printf(2, 3) void print(struct sim_output *out, const char *fmt, ...)
-{
-	char text[512];
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	sim_output_write(out, text, n);
-}
-
 static void tell(void)
 {
 	struct sim_output *out = sim_output_open("-");
 	const char *comma = "";
 	unsigned int i;
 
-	print(out, "{\"calls\": %llu, \"picks\": %llu, \"picks_of_boot\": %llu, \"choices\": %llu, ",
-	      calls, picks, picks - marked_picks, choices);
-	print(out, "\"preemptions\": %llu, \"delays\": %llu, \"states\": %llu, ", preemptions, delays,
-	      states);
-	print(out, "\"differs\": %s, \"cut_off\": %s, \"kinds\": {", differs ? "true" : "false",
-	      cut_off ? "true" : "false");
+	replay_print(out, "{\"calls\": %llu, \"picks\": %llu, \"picks_of_boot\": %llu, ", calls, picks,
+		     picks - marked_picks);
+	replay_print(out, "\"choices\": %llu, \"preemptions\": %llu, ", choices, preemptions);
+	replay_print(out, "\"delays\": %llu, \"states\": %llu, ", delays, states);
+	replay_print(out, "\"differs\": %s, \"cut_off\": %s, \"kinds\": {", differs ? "true" : "false",
+		     cut_off ? "true" : "false");
 	for (i = 0; i < replay_nr_calls; i++) {
 		if (!replay_calls[i].calls)
 			continue;
-		print(out, "%s\"%s\": %llu", comma, replay_calls[i].name, replay_calls[i].calls);
+		replay_print(out, "%s\"%s\": %llu", comma, replay_calls[i].name, replay_calls[i].calls);
 		comma = ", ";
 	}
-	print(out, "}}\n");
+	replay_print(out, "}}\n");
 	sim_output_close(out);
 }
 

@@ -234,3 +234,15 @@ void replay_read(unsigned long *position, struct replay_record *record)
 	if (!whole)
 		record->type = 0;
 }
+
+void replay_print(struct sim_output *out, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	sim_output_write(out, text, n);
+}

@@ -488,47 +488,35 @@ void sim_core_boot(void)
 	replay_conduct();
 }
 
-static void print(struct sim_output *out, const char *fmt, ...)
-{
-	char text[512];
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	sim_output_write(out, text, n);
-}
-
 void replay_tell(void)
 {
 	struct sim_output *out = sim_output_open("-");
 	const char *comma = "";
 	unsigned int i;
 
-	print(out, "{\"asked\": %llu, \"cpus\": %u, \"calls\": %llu, ", replay_asked, nr_cpu_ids,
-	      calls);
-	print(out, "\"equal\": %llu, \"overlapping\": %llu, ", equal, overlapping);
-	print(out, "\"raced\": %llu, \"not_replayed\": %llu, \"cut_off\": %s, ", raced, skipped,
-	      cut_off ? "true" : "false");
-	print(out, "\"differs\": %s, \"warnings\": %u, \"ended\": %s, ",
-	      differs ? "true" : "false", machine_nr_warnings, ended ? "true" : "false");
-	print(out, "\"reached\": %lu, \"differs_in\": %lld, ", replay_reached, differs_in);
-	print(out, "\"latest\": %llu, \"patching\": %s, ", latest,
-	      replay_patching() ? "true" : "false");
-	print(out, "\"cut\": %u, \"open\": %u, \"suspects\": [", replay_nr_cut, nr_open);
+	replay_print(out, "{\"asked\": %llu, \"cpus\": %u, \"calls\": %llu, ", replay_asked,
+		     nr_cpu_ids, calls);
+	replay_print(out, "\"equal\": %llu, \"overlapping\": %llu, ", equal, overlapping);
+	replay_print(out, "\"raced\": %llu, \"not_replayed\": %llu, \"cut_off\": %s, ", raced, skipped,
+		     cut_off ? "true" : "false");
+	replay_print(out, "\"differs\": %s, \"warnings\": %u, \"ended\": %s, ",
+		     differs ? "true" : "false", machine_nr_warnings, ended ? "true" : "false");
+	replay_print(out, "\"reached\": %lu, \"differs_in\": %lld, ", replay_reached, differs_in);
+	replay_print(out, "\"latest\": %llu, \"patching\": %s, ", latest,
+		     replay_patching() ? "true" : "false");
+	replay_print(out, "\"cut\": %u, \"open\": %u, \"suspects\": [", replay_nr_cut, nr_open);
 	for (i = 0; i < nr_suspects; i++)
-		print(out, "%s%llu", i ? ", " : "", suspects[i]);
-	print(out, "], \"kinds\": {");
+		replay_print(out, "%s%llu", i ? ", " : "", suspects[i]);
+	replay_print(out, "], \"kinds\": {");
 	for (i = 0; i < replay_nr_calls; i++) {
 		const struct replay_function *f = &replay_calls[i];
 
 		if (!f->calls)
 			continue;
-		print(out, "%s\"%s\": {\"calls\": %llu, ", comma, f->name, f->calls);
-		print(out, "\"equal\": %llu, \"overlapping\": %llu}", f->equal, f->overlapping);
+		replay_print(out, "%s\"%s\": {\"calls\": %llu, ", comma, f->name, f->calls);
+		replay_print(out, "\"equal\": %llu, \"overlapping\": %llu}", f->equal, f->overlapping);
 		comma = ", ";
 	}
-	print(out, "}}\n");
+	replay_print(out, "}}\n");
 	sim_output_close(out);
 }

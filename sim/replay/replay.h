@@ -106,6 +106,8 @@ struct replay_record {
 };
 
 void replay_open(const char *path);
+/* To a result, 511 characters at most. */
+__printf(2, 3) void replay_print(struct sim_output *out, const char *fmt, ...);
 /* The record at @position, which is moved on. */
 void replay_read(unsigned long *position, struct replay_record *record);
 extern unsigned long replay_start;		/* position of the first one */
