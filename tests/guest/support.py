@@ -56,9 +56,10 @@ def build_program(name: str) -> str:
 
 # An instruction takes 8 ns, with the debug kernel's checks 2: ticks leave the programs most of them.
 _SHIFT = {"base": 3, "debug": 1, "kcsan": 1}
-# Limits are there to end what hangs, not to measure: see saakm.patience.
+# Limits are there to end what hangs, not to measure: see saakm.vm.patience.
 PATIENCE = BUSY
-# Why some tests are marked `parallel`: once in eight runs of all, an attack took 0.1 ms longer.
+# Why tests that compare two runs to the bit are marked `parallel`: once in eight runs of all, an
+# attack took 0.1 ms longer.
 TURNS = "on a busy host QEMU may give several CPUs other turns, which nobody has explained yet"
 _POLL = 0.02
 
@@ -280,7 +281,7 @@ def ejected(guest: Guest) -> dict[str, Exit]:
 
 def load_policy(guest: Guest, name: str, *parameters: str) -> int:
     """The id of the policy that was loaded."""
-    # In a storm the guest's time is the host's, and a policy without slices may starve on a busy one.
+    # In a storm the guest's time is the host's: on a busy one threads may wait for more than 30 s.
     storm = [] if guest.machine.deterministic or name not in OWN else ["timeout_ms=0"]
     guest.load(name, *storm, *parameters)
     return policies(guest)[name].id
