@@ -332,11 +332,13 @@ def invoke(*words):
 
 def test_scenarios_on_each_number_of_cpus(compared, tmp_path):
     words = ["fifo", "--scenario", "slices,fork", "--cpus", "1,2", "--picks", "500", "--seed", "3"]
-    more = ["--features", "NEXT_BUDDY", "--param", "a=1", "--param", "b=2", "--states"]
+    params = ("slice_us=1", "on-violation=warn")
+    given = [word for param in params for word in ("--param", param)]
+    more = ["--features", "NEXT_BUDDY", *given, "--states"]
     done = invoke(*words, *more, "--keep", str(tmp_path / "kept"))
     assert done.exit_code == 0, done.output
-    ((policy, wanted, params, keep),) = compared
-    assert policy.name == "fifo" and params == ("a=1", "b=2") and keep.is_dir()
+    ((policy, wanted, passed, keep),) = compared
+    assert policy.name == "fifo" and passed == params and keep.is_dir()
     told = [(one.scenario.name, one.cpus) for one in wanted]
     assert told == [("slices", 1), ("slices", 2), ("fork", 1), ("fork", 2)]
     same = {(one.picks, one.seed, one.all_features, one.config, one.states) for one in wanted}
@@ -359,11 +361,13 @@ def test_all_scenarios_as_json(compared):
     [
         ([], "--of fair is for one policy"),
         (["fifo", "rr"], "--of fair is for one policy"),
-        (["fifo,rr"], "--of fair is for one policy"),
+        (["fifo,rr"], "(?s)--of fair is for one policy.*2 are named"),
         (["nosuch"], "nosuch"),
         (["fifo", "--scenario", "nosuch"], "there is no scenario 'nosuch'"),
         (["fifo", "--scenario", ""], "there is no scenario ''"),
         (["fifo", "--param", "run_to_parity"], "is no parameter"),
+        (["fifo", "--param", "slice_us=1, 2"], "is no parameter"),
+        (["eevdf", "--param", "run_to_party=0"], "eevdf cannot be loaded with run_to_party=0"),
         (["fifo", "--cpus", "0"], "--cpus 0 is no list of numbers of CPUs"),
         (["fifo", "--features", "next_buddy"], "'next_buddy' is no feature of fair"),
         (

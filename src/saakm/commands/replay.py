@@ -91,11 +91,10 @@ def replay(
 
 
 def _one_policy(policies: list[str] | None) -> Path:
-    if not policies or len(policies) > 1 or "," in policies[0]:
-        raise SaakmError(
-            "--of fair is for one policy", f"there are {len(policies or ())} words", "name one"
-        )
-    return _directory(policies[0])
+    named = [name for word in policies or () for name in words(word)]
+    if len(named) != 1:
+        raise SaakmError("--of fair is for one policy", f"{len(named)} are named", "name one")
+    return _directory(named[0])
 
 
 def _command(workload: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from rich.console import Console
 from ..base.errors import BadInput, SaakmError
 from ..base.files import make_output
 from ..base.progress import meter
+from ..builder.parameters import check_form, check_names
 from ..lab.replay.fair_conduct import FairAgreement, compare_with_fair
 from ..lab.replay.fair_record import FairRecorded
 from ..lab.replay.record import refuse_old_qemu
@@ -94,7 +95,8 @@ class Options:
 def run(policy: Path, cpus: list[int], options: Options, keep: Path | None, as_json: bool) -> None:
     """Status 1 if anything differs."""
     wanted = options.recorded(cpus)
-    _check_params(options.params)
+    check_form(list(options.params))
+    check_names(list(options.params), policy)
     refuse_old_qemu()
     if keep:
         make_output(keep)
@@ -160,15 +162,6 @@ def _scenarios(text: str) -> list[Scenario]:
                 "name some of these, or all",
             )
     return [SCENARIOS[name] for name in names]
-
-
-def _check_params(params: tuple[str, ...]) -> None:
-    for text in params:
-        name, equals, _ = text.partition("=")
-        if not name or not equals:
-            raise BadInput(
-                f"--param {text} is no parameter", "it lacks NAME=VALUE", "--param run_to_parity=0"
-            )
 
 
 def _show(found: list[FairAgreement]) -> None:
