@@ -259,7 +259,11 @@ def test_what_a_kernel_does_not_tell_is_not_measured(tmp_path, capsys):
 def test_a_kernel_that_there_is_not(tmp_path):
     with pytest.raises(BadInput, match="there is no kernel 7.9") as error:
         given.check("7.9")
-    assert "7.3" in error.value.next_step
+    assert "7.3" in error.value.next_step and "does not exist" in str(error.value)
+    with pytest.raises(BadInput, match=r"(?s)there is no kernel .*the directory has no vmlinux"):
+        given.check(str(tmp_path))
+    with pytest.raises(BadInput, match=r"(?s)there is no kernel .*it is no regular file"):
+        given.check("/dev/null")
     (tmp_path / "file").write_text("MZ")
     with pytest.raises(BadInput, match="is not a kernel"):
         given.check(str(tmp_path / "file"))

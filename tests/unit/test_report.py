@@ -318,6 +318,11 @@ def test_tables_that_cannot_be_are_refused(directory, options, why):
     assert error.value.status == 2
 
 
+def test_there_are_no_tables_of_costs(costs):
+    with pytest.raises(SaakmError, match="there is nothing to print tables of"):
+        CliRunner().invoke(app, ["report", str(costs), "--tables", "fair"], catch_exceptions=False)
+
+
 def test_results_that_do_not_belong_together_are_refused(directory, tmp_path):
     other = [line | {"kernel": "other"} for line in records()]
     (tmp_path / store.FILE).write_text("".join(json.dumps(line) + "\n" for line in other))

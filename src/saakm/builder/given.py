@@ -52,7 +52,13 @@ def _vmlinux(word: str) -> Path:
     if not path.is_file():
         raise BadInput(
             f"there is no kernel {word}",
-            "the file does not exist",
+            _what_is_at(path),
             f"name the vmlinux of a built kernel, or a series: {', '.join(unpatched.series())}",
         )
     return path.resolve()
+
+
+def _what_is_at(path: Path) -> str:
+    if path.is_dir():
+        return "the directory has no vmlinux"
+    return "it is no regular file" if path.exists() else "the file does not exist"

@@ -116,16 +116,17 @@ def _heading(title: str, notes: Path | None) -> str:
 
 def _tables(found: Sequence[Figure], columns: Sequence[str]) -> str:
     there = dict.fromkeys(name for figure in found for name in figure.values)
-    if missing := [name for name in columns if name not in there]:
+    missing = [name for name in columns if name not in there]
+    if not there:
         raise BadInput(
-            f"no run was under '{missing[0]}'",
-            f"there are {', '.join(there) or 'none'}",
-            "--tables NAME,NAME, of these",
+            "there is nothing to print tables of",
+            "what was given has no figures of saakm bench",
+            "name directories that saakm bench --out has written",
         )
-    if not columns:
+    if missing or not columns:
         raise BadInput(
-            "--tables names no column",
-            f"there are {', '.join(there) or 'none'}",
+            f"no run was under '{missing[0]}'" if missing else "--tables names no column",
+            f"there are {', '.join(there)}",
             "--tables NAME,NAME, of these",
         )
     having = [figure for figure in found if set(columns) & set(figure.values)]
