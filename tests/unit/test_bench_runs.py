@@ -30,6 +30,7 @@ from saakm.lab.bench import (
 from saakm.lab.bench.conduct import check, conduct
 from saakm.lab.bench.figures import Figure, figures
 from saakm.lab.bench.figures import schedulers as schedulers_of
+from saakm.lab.bench.in_guest import InGuest
 from saakm.lab.bench.on_host import OnHost
 from saakm.lab.bench.rounds import Run, plan
 from saakm.lab.bench.runner import MILLIONS, Bench, do_all
@@ -229,6 +230,18 @@ def test_settings_are_refused(word, why):
     with pytest.raises(SaakmError, match=why) as error:
         schedulers.chosen([word])
     assert error.value.status == (1 if "no scheduler" in why else 2)
+
+
+def test_two_policies_of_one_name_are_refused(tmp_path):
+    for name in ("mine", "yours"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Kbuild").write_text("obj-m := fifo.o\n")
+    mine, yours = tmp_path / "mine", tmp_path / "yours"
+    for words in ([f"{mine}:slice_us=3", "fifo"], [f"{mine}", f"{yours}"]):
+        with pytest.raises(SaakmError, match="two policies are called 'fifo'") as error:
+            schedulers.chosen(words)
+        assert str(mine) in error.value.why
+    assert labels(["fifo", f"{paths.POLICIES}/fifo:slice_us=3"]) == ["fifo", "fifo:slice_us=3"]
 
 
 def test_a_parameter_that_no_source_names_is_refused_with_what_is_like_it(tmp_path):
@@ -529,6 +542,45 @@ def test_a_loaded_policy_of_others_is_not_loaded_anew(monkeypatch):
     with pytest.raises(SaakmError, match="no parameter 'slice_us'"):
         place.use(Scheduler("x", (), 8, "", policy="rr", parameters=("slice_us=5",)))
     assert done == [("unload", "rr"), ("load", "rr", "slice_us=5")]
+
+
+class Insmod:
+    """A guest, or what `saakmctl` does: a module that takes no parameter but `good`."""
+
+    def __init__(self):
+        self.done = []
+
+    def unload(self, name):
+        self.done.append(("unload", name))
+
+    def load(self, name, *parameters):
+        self.done.append(("load", name, *parameters))
+        if parameters not in ((), ("good",)):
+            raise SaakmError("cannot load", "Invalid argument", "")
+
+
+@pytest.mark.parametrize("kind", [InGuest, OnHost])
+def test_a_policy_that_refused_its_parameters_is_loaded_with_others(kind, monkeypatch, tmp_path):
+    """In a run after that, which shall neither end the command nor go without the policy."""
+    place, kernel = object.__new__(kind), Insmod()
+    place._loaded, place._modules, place._guest = {"rr": ()}, {"rr": "rr"}, kernel
+    monkeypatch.setattr(InGuest, "_running", kernel)
+    monkeypatch.setattr(OnHost, "_saakmctl", lambda _, verb, *words: getattr(kernel, verb)(*words))
+    monkeypatch.setattr("saakm.lab.bench.on_host._PARAMETERS", str(tmp_path))
+    (tmp_path / "good").touch()
+
+    def use(*parameters):
+        place.use(Scheduler("x", (), 8, "", policy="rr", parameters=parameters))
+
+    for _ in range(2):
+        with pytest.raises(SaakmError, match="cannot load"):
+            use("bad")
+    use()
+    use("good")
+    assert kernel.done == [
+        ("unload", "rr"), ("load", "rr", "bad"), ("load", "rr", "bad"), ("load", "rr"),
+        ("unload", "rr"), ("load", "rr", "good"),
+    ]  # fmt: skip
 
 
 def test_what_is_done_is_not_done_again(tmp_path):

@@ -115,9 +115,10 @@ class InGuest:
     def use(self, scheduler: Scheduler) -> None:
         """Loads its policy anew, if it was loaded with other parameters."""
         name = scheduler.policy
-        if name and self._loaded[name] != scheduler.parameters:
-            self._running.unload(name)
-            del self._loaded[name]
+        if name and self._loaded.get(name) != scheduler.parameters:
+            if name in self._loaded:  # not if its parameters were refused the last time
+                self._running.unload(name)
+                del self._loaded[name]
             self._running.load(self._modules[name], *scheduler.parameters)
             self._loaded[name] = scheduler.parameters
 

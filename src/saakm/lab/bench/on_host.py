@@ -36,7 +36,8 @@ class OnHost:
 
     def __init__(self, policies: Iterable[str]):
         self._policies = list(policies)
-        self._loaded: dict[str, tuple[str, ...]] = {}  # by us, with which parameters
+        # By us, with which parameters; None: it refused the last ones, and is not loaded.
+        self._loaded: dict[str, tuple[str, ...] | None] = {}
         self._ready = False
         if os.geteuid() != 0:
             raise SaakmError(
@@ -95,8 +96,9 @@ class OnHost:
         self._ready = True
 
     def close(self) -> None:
-        for name in self._loaded:
-            self._saakmctl("unload", name)
+        for name, parameters in self._loaded.items():
+            if parameters is not None:
+                self._saakmctl("unload", name)
         self._loaded, self._ready = {}, False
         shutil.rmtree(WORK, ignore_errors=True)
         if CGROUP.exists():
@@ -118,8 +120,9 @@ class OnHost:
                 "it is loaded already, and not by this command",
                 f"saakmctl unload {name}, if nobody needs it",
             )
-        self._saakmctl("unload", name)
-        del self._loaded[name]
+        if self._loaded[name] is not None:
+            self._saakmctl("unload", name)
+        self._loaded[name] = None
         self._load(name, wanted)
 
     def _load(self, name: str, wanted: tuple[str, ...]) -> None:
