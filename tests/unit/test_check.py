@@ -96,7 +96,13 @@ def test_shipped_policies_promise_what_their_readme_says(name, promised):
     assert [p for p in PROMISES if p.replace("no-", "no ").replace("-", " ") in line] == promised
 
 
-TYPES = {"slice_us": "uint", "timeout_ms": "int", "on_violation": "charp", "set_by_code": ""}
+TYPES = {
+    "slice_us": "uint",
+    "timeout_ms": "int",
+    "delays": "bool",
+    "on_violation": "charp",
+    "set_by_code": "",
+}
 
 
 @pytest.mark.parametrize(
@@ -110,9 +116,12 @@ TYPES = {"slice_us": "uint", "timeout_ms": "int", "on_violation": "charp", "set_
         ("slice_us=4ms", "from 0 to 4294967295"),
         ("slice_us=", "from 0 to 4294967295"),
         ("slice_us=09", "from 0 to 4294967295"),
+        ("delays=2", "delays is 0 or 1"),
+        ("delays=", "delays is 0 or 1"),
+        ("delays=old", "delays is 0 or 1"),
         ("timeout_ms=-2147483649", "from -2147483648 to 2147483647"),
         ("replaces=fifo", "the policy is loaded alone"),
-        ("slice=4000", "it has no parameter 'slice', but: on_violation, set_by_code, slice_us"),
+        ("slice=4000", "it has no parameter 'slice', but: delays, on_violation, set_by_code, slice_us"),
     ],
 )
 def test_a_parameter_that_the_kernel_would_not_take_is_refused(parameter, why):
@@ -122,7 +131,8 @@ def test_a_parameter_that_the_kernel_would_not_take_is_refused(parameter, why):
 @pytest.mark.parametrize(
     "parameter",
     ["slice_us=0", "slice_us=4294967295", "slice_us=+7", "slice_us=0xFFFFFFFF", "slice_us=017",
-     "slice-us=4000", "timeout_ms=-1", "on_violation=warn", "set_by_code=-1"],
+     "slice-us=4000", "timeout_ms=-1", "on_violation=warn", "set_by_code=-1",
+     "delays=0", "delays=Y", "delays=off"],
 )  # fmt: skip
 def test_other_parameters_are_left_to_the_kernel(parameter):
     assert fault_in(parameter, TYPES) is None

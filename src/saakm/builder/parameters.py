@@ -24,6 +24,7 @@ _RANGES = {
 }  # fmt: skip
 _REACTIONS = ("default", "warn", "eject", "panic")
 _NUMBER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_BOOL = re.compile(r"[yYtT1nNfF0]|[oO][nNfF]")  # what kstrtobool() looks at
 _BASES = {"0x": 16, "0X": 16}
 _DECLARED = re.compile(r"\bmodule_param\w*\(\s*(\w+)")
 # What SAAKM_POLICY() and module_saakm_policy() declare for each policy.
@@ -88,6 +89,8 @@ def fault_in(parameter: str, types: dict[str, str]) -> str | None:
         return f"it has no parameter '{name}', but: {', '.join(sorted(types)) or 'none'}"
     if name == "on_violation" and value not in _REACTIONS:
         return f"on_violation is {', '.join(_REACTIONS[:-1])} or {_REACTIONS[-1]}"
+    if types[name] == "bool" and not _BOOL.match(value):
+        return f"{name} is 0 or 1"
     if types[name] not in _RANGES:
         return None
     least, greatest = _RANGES[types[name]]
