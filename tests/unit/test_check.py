@@ -121,7 +121,10 @@ TYPES = {
         ("delays=old", "delays is 0 or 1"),
         ("timeout_ms=-2147483649", "from -2147483648 to 2147483647"),
         ("replaces=fifo", "the policy is loaded alone"),
-        ("slice=4000", "it has no parameter 'slice', but: delays, on_violation, set_by_code, slice_us"),
+        (
+            "slice=4000",
+            "it has no parameter 'slice', but: delays, on_violation, set_by_code, slice_us",
+        ),
     ],
 )
 def test_a_parameter_that_the_kernel_would_not_take_is_refused(parameter, why):

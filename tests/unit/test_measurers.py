@@ -203,6 +203,8 @@ def test_what_a_client_has_left_is_removed_where_the_file_says_so(tmp_path):
         ("WriteX 1 0 99999999 1 NT_STATUS_OK", "'99999999' is no number"),
         ('Mkdir "\\a NT_STATUS_OK', "a quotation mark has no second one"),
         ('Mkdir "\\..\\a" NT_STATUS_OK', "is no path below the directory"),
+        ('Deltree "." NT_STATUS_OK', "'.' is no path below the directory"),
+        ('Deltree "\\.\\" NT_STATUS_OK', "is no path below the directory"),
         ("Close 1 2 3 4 5 6 7 8 NT_STATUS_OK", "more words than any operation"),
     ],
 )

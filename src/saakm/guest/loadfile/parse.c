@@ -92,7 +92,8 @@ static char *path(const char *word, const struct place *place)
 	for (char *at = ours; *at; at++)
 		if (*at == '\\')
 			*at = '/';
-	if (!*ours || strstr(ours, ".."))
+	/* Not the directory itself, either: Deltree would empty it. */
+	if (!ours[strspn(ours, "./")] || strstr(ours, ".."))
 		refuse_at(place, "'%s' is no path below the directory", word);
 	return ours;
 }
