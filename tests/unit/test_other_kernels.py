@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from saakm.base import own_apt, paths
 from saakm.base.errors import BadInput, SaakmError
+from saakm.base.files import write_stamp
 from saakm.base.own_apt import NotFetched
 from saakm.builder import given, kconfig, pinned, ready, unpatched
 from saakm.builder.about import About, about
@@ -135,8 +136,11 @@ def tree():
 
 def test_the_pinned_version_is_taken_without_a_word_and_once(debian, capsys):
     debian.has(["7.3.9-1~bpo13+1", PINNED])
+    (pin,) = pinned.pins()
+    killed = paths.TREES / pin.sha256[:12] / ".of-one-that-was-killed"
+    killed.mkdir(parents=True)
     assert (tree() / "Makefile").read_text() == f"linux-source-7.3={PINNED}"
-    assert tree() == tree() and len(debian.downloads) == 1
+    assert tree() == tree() and len(debian.downloads) == 1 and not killed.exists()
     assert "instead" not in capsys.readouterr().err
 
 
@@ -178,6 +182,7 @@ def test_it_is_built_once_and_only_after_it_was_said_what_that_takes(debian, mon
 
     def make(tree, build, config, what, jobs, targets):
         made.append((what, jobs, targets))
+        assert not (build / "vmlinux").exists()  # half of one would count as new
         (build / "vmlinux.o").write_text("nearly a kernel")
         (build / "vmlinux").write_text("a kernel")
 
@@ -274,6 +279,14 @@ def test_a_build_directory_means_its_vmlinux(tmp_path):
     assert given.kernel(str(tmp_path)).vmlinux == vmlinux == given.kernel(str(vmlinux)).vmlinux
     other = vmlinux.rename(tmp_path / "vmlinux-of-mine")
     assert given.kernel(str(other)).vmlinux == other
+
+
+def test_modules_of_a_kernel_that_we_have_built_are_not_built_anew(tmp_path):
+    vmlinux = kernel(tmp_path)
+    write_stamp(tmp_path / "saakm.stamp", "what it was built of", vmlinux)
+    assert given.kernel(str(vmlinux)).inputs == "what it was built of"
+    kernel(tmp_path, more=b"somebody has built it since")
+    assert given.kernel(str(vmlinux)).inputs != "what it was built of"
 
 
 def test_who_needs_the_class_is_told_so(tmp_path):
