@@ -6,9 +6,12 @@
  * thread that is there, whosever it is.
  *
  * Other CPUs stand still while the class is asked: what is true then cannot be another thing a
- * moment later. EAGAIN: a CPU stands between idling and not, as when somebody was woken there.
+ * moment later. EAGAIN: a CPU stands between idling and not, as when somebody was woken there; or
+ * could not be stopped.
  */
+#include <linux/cpu.h>
 #include <linux/saakm.h>
+#include <linux/sched/clock.h>
 #include <linux/smp.h>
 
 static bool keeps_masks = true;
@@ -29,40 +32,57 @@ static struct answer idle = { .said = -2 }, running = { .said = -1 };
 
 /* Others stand still in an interrupt: none is within the scheduler, which has them off. */
 
+#define PATIENCE_NS	(20 * NSEC_PER_MSEC)
+
 static DEFINE_PER_CPU(struct task_struct *, found);
-static atomic_t standing;
+static int asker;
+static atomic_t came, gone;
 static bool go_on;
 
 static void stand_still(void *unused)
 {
 	__this_cpu_write(found, current);
-	atomic_inc(&standing);
+	if (smp_processor_id() == asker)
+		return;
+	atomic_inc(&came);
 	while (!smp_load_acquire(&go_on))	/* let_others_go() */
 		cpu_relax();
-	atomic_dec(&standing);
+	atomic_inc(&gone);
 }
 
-/* With preemption off. */
-static void stop_others(void)
-{
-	int cpu;
-
-	atomic_set(&standing, 0);
-	WRITE_ONCE(go_on, false);
-	__this_cpu_write(found, current);
-	for_each_online_cpu(cpu) {
-		if (cpu != smp_processor_id())
-			smp_call_function_single(cpu, stand_still, NULL, false);
-	}
-	while (atomic_read(&standing) < num_online_cpus() - 1)
-		cpu_relax();
-}
-
+/* Who comes late merely passes, but is waited for: else the next question would find him there. */
 static void let_others_go(void)
 {
 	smp_store_release(&go_on, true);	/* stand_still() */
-	while (atomic_read(&standing))
+	while (atomic_read(&gone) < num_online_cpus() - 1)
 		cpu_relax();
+	local_bh_enable();
+}
+
+/*
+ * No CPU comes or goes meanwhile. A softirq here could wait for what another CPU holds; there are
+ * none. So can a CPU that has interrupts off, as write_lock_irq(&tasklist_lock) does for readers
+ * that have them on: it never comes unless the others go on. -EAGAIN then.
+ */
+static int stop_others(void)
+{
+	u64 begin_ns;
+
+	local_bh_disable();
+	begin_ns = local_clock();
+	atomic_set(&came, 0);
+	atomic_set(&gone, 0);
+	WRITE_ONCE(go_on, false);
+	asker = smp_processor_id();
+	on_each_cpu(stand_still, NULL, false);
+	while (atomic_read(&came) < num_online_cpus() - 1) {
+		if (local_clock() - begin_ns > PATIENCE_NS) {
+			let_others_go();
+			return -EAGAIN;
+		}
+		cpu_relax();
+	}
+	return 0;
 }
 
 /* Those that idle, or -EAGAIN. */
@@ -89,8 +109,10 @@ static int ask(const char *words, const struct kernel_param *kp)
 
 	if (ret)
 		return ret;
-	guard(preempt)();
-	stop_others();
+	guard(cpus_read_lock)();
+	ret = stop_others();
+	if (ret)
+		return ret;
 	local_irq_save(flags);
 	idle.said = saakm_idle_cpu_in(current, &mask);
 	idle.truth = idle_ones();
@@ -102,12 +124,14 @@ static int ask(const char *words, const struct kernel_param *kp)
 static int ask_running(const char *words, const struct kernel_param *kp)
 {
 	struct task_struct *task;
-	int cpu;
+	int cpu, ret;
 
-	if (kstrtoint(words, 10, &cpu) || cpu < 0 || cpu >= nr_cpu_ids)
+	guard(cpus_read_lock)();
+	if (kstrtoint(words, 10, &cpu) || cpu < 0 || cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return -EINVAL;
-	guard(preempt)();
-	stop_others();
+	ret = stop_others();
+	if (ret)
+		return ret;
 	task = saakm_running_on(&idlers, cpu);
 	running.said = task ? task->pid : 0;
 	running.truth = per_cpu(found, cpu)->pid;
