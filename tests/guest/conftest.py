@@ -15,7 +15,7 @@ The guest's time is the number of instructions that it has executed, so that no 
 how busy the host is (but see support.TURNS), and a guest that sleeps takes none of the host's time.
 Its CPUs run by turns then. In a storm each has a thread of the host's: what it asserts must hold whenever they meet.
 Only files come in the host's time: until one is there the guest's leaps from timer to timer, if nothing
-else runs. So a sleep does not show that a program has begun, and what opens a file takes any time.
+else runs. So a sleep does not show that a program has begun, and a program that opens files may take any time.
 
 Afterwards the test fails if the kernel complained or counted violations, unless
 it called watch.expect_violations(). Programs are killed and modules unloaded
