@@ -2,6 +2,7 @@
 /* Threads begin and end: kernel/fork.c, kernel/exit.c, and what the scheduler does then. */
 #include <linux/err.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/slab.h>
 #include "model.h"
 
@@ -31,9 +32,16 @@ static struct pid *new_pid(struct task_struct *p)
 	return pid;
 }
 
+struct pid_namespace init_pid_ns;
+
 struct pid *find_vpid(pid_t nr)
 {
 	return nr > 0 && nr < nr_pids ? pids[nr] : NULL;
+}
+
+struct pid *find_pid_ns(int nr, struct pid_namespace *namespace)
+{
+	return find_vpid(nr);
 }
 
 struct pid *find_get_pid(pid_t nr)

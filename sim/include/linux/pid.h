@@ -23,8 +23,9 @@ struct pid {
 };
 
 struct pid *find_get_pid(pid_t nr);
-/* Under RCU, both of them: */
+/* Under RCU, all three: */
 struct pid *find_vpid(pid_t nr);
+struct pid *find_pid_ns(int nr, struct pid_namespace *namespace);
 struct task_struct *pid_task(struct pid *pid, enum pid_type type);
 /* With a reference, or NULL */
 struct task_struct *get_pid_task(struct pid *pid, enum pid_type type);

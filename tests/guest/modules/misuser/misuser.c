@@ -6,6 +6,8 @@
  */
 #include <linux/delay.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/saakm.h>
 #include <linux/sched/task.h>
 
@@ -24,8 +26,8 @@ static struct task_struct *foreign;
 
 static DEFINE_PER_CPU(struct saakm_rq, misuser_rq);
 static struct saakm_rq uninitialised;
-/* A thread that sleeps, on its CPU, for handlers to meddle with. */
-static DEFINE_PER_CPU(struct task_struct *, sleeper);
+/* A thread that went to sleep on this CPU, by number: it may have woken, moved or died since. */
+static DEFINE_PER_CPU(pid_t, sleeper);
 
 static bool is(const char *wanted)
 {
@@ -58,6 +60,16 @@ static struct saakm_rq *own_rq(struct core_event *core)
 static int other_cpu(struct core_event *core)
 {
 	return (core->id + 1) % num_online_cpus();
+}
+
+/* For handlers to meddle with, or NULL. The runqueue lock, with interrupts off, keeps it there. */
+static struct task_struct *sleeper_of(struct core_event *core)
+{
+	struct task_struct *task;
+
+	guard(rcu)();
+	task = pid_task(find_pid_ns(per_cpu(sleeper, core->id), &init_pid_ns), PIDTYPE_PID);
+	return task && saakm_task_state(task) == SAAKM_BLOCKED ? task : NULL;
 }
 
 static void locked_calls(struct task_struct *task, struct core_event *core)
@@ -113,12 +125,11 @@ static bool place_wrongly(struct task_struct *task, struct core_event *core)
 
 static void mis_place(struct process_event *event, struct core_event *core)
 {
-	struct task_struct *asleep = per_cpu(sleeper, core->id);
+	struct task_struct *asleep = sleeper_of(core);
 
 	may_abort(core->policy, "place");
 	locked_calls(event->task, core);
-	if (is("place_sleeper") && asleep && asleep != event->task &&
-	    saakm_task_state(asleep) == SAAKM_BLOCKED)
+	if (is("place_sleeper") && asleep && asleep != event->task)
 		wrong_state(asleep, SAAKM_READY, core, own_rq(core));
 	if (place_wrongly(event->task, core))
 		return;
@@ -163,19 +174,19 @@ static void mis_block(struct process_event *event, struct core_event *core)
 		wrong_state(event->task, SAAKM_BLOCKED, core, own_rq(core));
 	else if (is("block_waiting") && waiting && waiting != event->task)
 		wrong_state(waiting, SAAKM_BLOCKED, core, NULL);
-	if (!per_cpu(sleeper, core->id))
-		per_cpu(sleeper, core->id) = get_task_struct(event->task);
+	if (!sleeper_of(core))
+		per_cpu(sleeper, core->id) = event->task->pid;
 }
 
 /* Of who waits, and of who does not. */
 static void switch_wrongly(struct task_struct *running, struct core_event *core)
 {
 	struct task_struct *waits = saakm_rq_first(own_rq(core));
-	struct task_struct *asleep = per_cpu(sleeper, core->id);
+	struct task_struct *asleep = sleeper_of(core);
 
 	if (is("switch_running"))
 		wrong(saakm_switch_queue(running, own_rq(core)));
-	else if (is("switch_sleeper") && asleep && saakm_task_state(asleep) == SAAKM_BLOCKED)
+	else if (is("switch_sleeper") && asleep)
 		wrong(saakm_switch_queue(asleep, own_rq(core)));
 	else if (is("switch_foreign") && waits)
 		wrong(saakm_switch_queue(waits, &per_cpu(misuser_rq, other_cpu(core))));
@@ -225,7 +236,7 @@ static void mis_terminate(struct process_event *event, struct core_event *core)
 static struct task_struct *mis_schedule(struct core_event *core)
 {
 	struct task_struct *next = saakm_curr(core) ?: saakm_rq_first(own_rq(core));
-	struct task_struct *asleep = per_cpu(sleeper, core->id);
+	struct task_struct *asleep = sleeper_of(core);
 
 	may_abort(core->policy, "schedule");
 	if (is("schedule_null"))
@@ -233,8 +244,7 @@ static struct task_struct *mis_schedule(struct core_event *core)
 	if (is("schedule_foreign") && next)
 		return foreign;
 	/* Only while somebody else can go on: electing nobody at all is another mistake. */
-	if (is("schedule_sleeper") && asleep && asleep != core->curr &&
-	    saakm_task_state(asleep) == SAAKM_BLOCKED) {
+	if (is("schedule_sleeper") && asleep && asleep != core->curr) {
 		atomic_inc(&nr_refused);
 		return asleep;
 	}
@@ -289,12 +299,6 @@ static void mis_dump(struct saakm_policy *policy, struct seq_buf *text)
 
 static void mis_free(struct saakm_policy *policy)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		if (per_cpu(sleeper, cpu))
-			put_task_struct(per_cpu(sleeper, cpu));
-	}
 	if (foreign)
 		put_task_struct(foreign);
 }
