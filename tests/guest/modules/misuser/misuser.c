@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/saakm.h>
 #include <linux/sched/task.h>
@@ -151,7 +152,8 @@ static int mis_prepare(struct process_event *event)
 
 	may_abort(event->task->saakm.policy, "prepare");
 	unlocked_calls(event->task);
-	if (is("prepare_sleeps"))
+	/* Not where a timer has woken the thread: the kernel complains of a timer that is waited for. */
+	if (is("prepare_sleeps") && in_task())
 		schedule_timeout_uninterruptible(1);
 	if (is("prepare_forbidden")) {
 		for_each_online_cpu(cpu) {
