@@ -49,6 +49,14 @@ def test_an_interruption_by_the_kernel_is_left_out_and_counted():
     assert story.interruptions == 1 and story.threads == _story().threads
 
 
+@pytest.mark.parametrize("handler, times", [("used", 0), ("yield", 1)])
+def test_what_a_policy_is_told_of_cpu_time_is_left_out(handler, times):
+    """The player's threads cause it; other calls stay."""
+    call = "a-7 [000] 40000: saakm_call: policy=1 handler={} pid=7 flags=0x0 cpu=0\n"
+    steps = _story(call.format(handler)).threads["a/0"]
+    assert sum(step.what == f"{handler}() flags 0x0" for step in steps) == times
+
+
 def test_a_preemption_by_one_of_the_workload_is_not():
     story = _story(INTERRUPTION.format(by=8))
     assert story.interruptions == 0

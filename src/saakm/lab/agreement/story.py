@@ -8,8 +8,8 @@ Left out is what is no matter of the policy or the class:
 - what a thread does before it has joined a policy: it is fair then, and the fair class places it;
 - interruptions: a thread of the kernel's own, which belongs to a higher class, takes the CPU from a
   thread, which has it again next;
-- used() for some us of CPU time: how often the class asks for it within one event depends on how long
-  the event takes, and in the simulator it takes no time.
+- used(): the player's threads ask for their CPU time, which tells it. `saakm replay` compares it, each
+  call of a recording.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,9 +22,8 @@ _RUNNABLE = ("R", "R+", 0, 0x100)
 _SLEEPS = ("S", "D", 1, 2)
 NOBODY = "-"
 _PREEMPTED, _INTERRUPTED = "is preempted", "is interrupted"
-_TAKEN, _RUNS, _EXITS = "RUNNING -> READY (requeue)", "runs", "exits"
-_USED = "used()"
-_TOO_LITTLE_NS = 30_000
+_TAKEN, _RUNS = "RUNNING -> READY (requeue)", "runs"
+_LEFT_OUT = "used"
 _MEANWHILE = (_TAKEN, _INTERRUPTED, "READY -> RUNNING (none)")
 
 
@@ -105,8 +104,7 @@ class _Teller:
     def story(self) -> Story:
         story = Story()
         for name, steps in self._steps.items():
-            kept, left_out = _without_interruptions(steps)
-            story.threads[name] = _without_little(kept)
+            story.threads[name], left_out = _without_interruptions(steps)
             story.interruptions += left_out
         for turn in self._turns:
             if turn.what != NOBODY:
@@ -129,11 +127,11 @@ def _step(event: Event) -> tuple[int, str, int] | None:
         case "sched_migrate_task":
             pid, what, cpu = values[1], f"moves from CPU {values[3]}", values[4]
         case "sched_process_exit":
-            pid, what, cpu = values[1], _EXITS, event.cpu
+            pid, what, cpu = values[1], "exits", event.cpu
         case "saakm_transition":
             _, pid, _, prev, state, cpu, handler = values
             what = f"{prev} -> {state} ({handler})"
-        case "saakm_call":
+        case "saakm_call" if values[1] != _LEFT_OUT:
             _, handler, pid, flags, cpu = values
             what = f"{handler}() flags {flags:#x}"
         case _:
@@ -156,7 +154,7 @@ def _without_interruptions(steps: Sequence[Step]) -> tuple[list[Step], int]:
 
 
 def _end_of_interruption(steps: Sequence[Step], begin: int) -> int:
-    """`begin` if none begins there. What a handler is told meanwhile of the CPU time used is part of it."""
+    """`begin` if none begins there."""
     i, interrupted = begin, False
     if steps[i].what not in (_TAKEN, _INTERRUPTED):
         return begin
@@ -164,24 +162,8 @@ def _end_of_interruption(steps: Sequence[Step], begin: int) -> int:
         what = steps[i].what
         if what == _RUNS and interrupted:
             return i + 1
-        if what not in _MEANWHILE and not what.startswith(_USED):
+        if what not in _MEANWHILE:
             return begin
         interrupted |= what == _INTERRUPTED
         i += 1
     return begin
-
-
-def _without_little(steps: Sequence[Step]) -> list[Step]:
-    """Without used() so soon after the one before, or after the thread got the CPU, or while it exits.
-
-    How long an exit takes depends on what the thread leaves, which is not the scheduler's.
-    """
-    kept, since, exits = [], 0, False
-    for step in steps:
-        told = step.what.startswith(_USED)
-        if not told or not exits and step.ns - since >= _TOO_LITTLE_NS:
-            kept.append(step)
-        exits |= step.what == _EXITS
-        if told or step.what == _RUNS:
-            since = step.ns
-    return kept
