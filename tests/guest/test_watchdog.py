@@ -240,3 +240,25 @@ echo 0 >{SYSFS}/log_calls""",
     assert "READY" in out and "percpu_rwsem_wait" in out, out
     assert int(out.split("rounds ")[1].split()[0]) < 50, out
     assert ejected(guest)["hangs"].kind == "user"
+
+
+def test_who_waits_for_the_lock_of_a_stuck_cpu_is_not_to_blame(guest, watch):
+    """A policy's tick keeps CPU 1 for 2 s, and its lock. CPU 2, whose balancing wants one of the two that wait there, waits.
+
+    CPU 0 has more threads itself, and goes on: some CPU has to see what happens.
+    """
+    watch.expect_violations()
+    run_ok(guest, f"echo eject >{SYSFS}/on_violation; echo 500 >{SYSFS}/handler_limit_ms")
+    load_policy(guest, "rr")
+    load_policy(guest, "misuser", "priority=5", "mode=tick_slow")
+    hogs = "".join(f"{_spin(cpu, 'saakmctl exec rr --')} & " for cpu in (0, 0, 0, 1, 1, 2))
+    run_ok(
+        guest,
+        f"""
+        {hogs} {spins(6)}
+        {_spin(1, "saakmctl exec misuser --")} &
+        until grep -q misuser /proc/saakm/ejected; do busybox usleep 10000; done
+        pkill -KILL -f '^sh -c while'; wait; true""",
+    )
+    assert ejected(guest)["misuser"].kind == "overrun"
+    assert policies(guest)["rr"].state == "active", ejected(guest)

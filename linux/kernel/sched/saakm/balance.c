@@ -109,19 +109,26 @@ static void saakm_move_locked(struct rq *src, struct rq *dst,
 	saakm_return_to(&outer);
 }
 
-/* With @try, only if nobody else has the lock of @src. */
+/* With interrupts off. With @try, only if nobody else has the lock of @src. */
 static bool saakm_lock_both(struct rq *src, struct rq *dst, bool try)
 {
+	bool both = true;
+
+	/* For how long is the fault of who has them, perhaps in a handler of another policy. */
+	raw_cpu_write(saakm_context.waits, true);
 	if (!try) {
 		double_rq_lock(src, dst);
 	} else {
 		raw_spin_rq_lock(dst);
-		if (rq_lockp(src) != rq_lockp(dst) && !raw_spin_rq_trylock(src)) {
-			raw_spin_rq_unlock(dst);
-			return false;
-		}
-		double_rq_clock_clear_update(src, dst);
+		both = rq_lockp(src) == rq_lockp(dst) || raw_spin_rq_trylock(src);
 	}
+	raw_cpu_write(saakm_context.waits, false);
+	if (!both) {
+		raw_spin_rq_unlock(dst);
+		return false;
+	}
+	if (try)
+		double_rq_clock_clear_update(src, dst);
 	update_rq_clock(src);
 	if (src != dst)
 		update_rq_clock(dst);

@@ -20,6 +20,7 @@ struct saakm_context {
 		u16		busy;
 	};
 	bool			slept;		/* in a handler: prev's state is lost */
+	bool			waits;		/* in a handler, for the lock of a runqueue */
 	/* Who is blocking in __schedule(), with which state. */
 	const struct task_struct *blocks;
 	unsigned int		state;

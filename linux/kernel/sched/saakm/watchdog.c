@@ -134,7 +134,7 @@ static void saakm_overrun(int cpu, const struct saakm_call_watch *watch, unsigne
 
 /*
  * Reads what @cpu is in. It may go on meanwhile: then handler and subject need
- * not belong together, and nothing is said.
+ * not belong together, and nothing is said. Nor while others keep it waiting.
  */
 static bool saakm_read_call(int cpu, enum saakm_handler *handler, const void **subject)
 {
@@ -146,7 +146,8 @@ static bool saakm_read_call(int cpu, enum saakm_handler *handler, const void **s
 	*subject = saakm_is_balancing(*handler) ? READ_ONCE(context->balancer) :
 		   READ_ONCE(context->subject);
 	smp_rmb();	/* and the handler once more */
-	return *handler != SAAKM_H_none && *handler == READ_ONCE(context->handler);
+	return *handler != SAAKM_H_none && *handler == READ_ONCE(context->handler) &&
+	       !READ_ONCE(context->waits);
 }
 
 /* Interrupts are on: it is in no handler that keeps others waiting. */
