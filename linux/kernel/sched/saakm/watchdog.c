@@ -27,10 +27,11 @@ static u32 saakm_nr_samples;
 static u64 saakm_sampled_ms;		/* sched_clock, which waits are measured by */
 static u32 saakm_sample_took_ms[SAAKM_SAMPLES];
 
-/* What a CPU was seen in at the last sample, and since when it has been in it. */
+/* What a CPU was seen in at the last sample, and for how long it has been in it. */
 struct saakm_call_watch {
-	unsigned long		since;		/* jiffies */
+	unsigned int		ms;
 	u32			ticks;
+	bool			waited;
 	enum saakm_handler	handler;
 	const void		*subject;
 };
@@ -134,7 +135,7 @@ static void saakm_overrun(int cpu, const struct saakm_call_watch *watch, unsigne
 
 /*
  * Reads what @cpu is in. It may go on meanwhile: then handler and subject need
- * not belong together, and nothing is said. Nor while others keep it waiting.
+ * not belong together, and nothing is said.
  */
 static bool saakm_read_call(int cpu, enum saakm_handler *handler, const void **subject)
 {
@@ -146,8 +147,7 @@ static bool saakm_read_call(int cpu, enum saakm_handler *handler, const void **s
 	*subject = saakm_is_balancing(*handler) ? READ_ONCE(context->balancer) :
 		   READ_ONCE(context->subject);
 	smp_rmb();	/* and the handler once more */
-	return *handler != SAAKM_H_none && *handler == READ_ONCE(context->handler) &&
-	       !READ_ONCE(context->waits);
+	return *handler != SAAKM_H_none && *handler == READ_ONCE(context->handler);
 }
 
 /* Interrupts are on: it is in no handler that keeps others waiting. */
@@ -165,13 +165,13 @@ void saakm_watchdog_init_rq(struct rq *rq)
  * One handler since the last sample: the same about the same, and no interrupt
  * since. A CPU without ticks (nohz_full) is asked for one.
  */
-static void saakm_sample_call(int cpu)
+static void saakm_sample_call(int cpu, u32 took_ms)
 {
+	bool waits = READ_ONCE(per_cpu_ptr(&saakm_context, cpu)->waits);
 	struct saakm_call_watch *watch = per_cpu_ptr(&saakm_call_watch, cpu);
 	u32 ticks = READ_ONCE(cpu_rq(cpu)->saakm.ticks);
 	enum saakm_handler handler;
 	const void *subject;
-	unsigned int ms;
 
 	if (!saakm_read_call(cpu, &handler, &subject)) {
 		watch->handler = SAAKM_H_none;
@@ -179,14 +179,17 @@ static void saakm_sample_call(int cpu)
 	}
 	if (handler != watch->handler || subject != watch->subject || ticks != watch->ticks) {
 		*watch = (struct saakm_call_watch) {
-			.since = jiffies, .ticks = ticks, .handler = handler, .subject = subject,
+			.ticks = ticks, .waited = waits, .handler = handler, .subject = subject,
 		};
 		irq_work_queue_on(&cpu_rq(cpu)->saakm.probe, cpu);
 		return;
 	}
-	ms = jiffies_to_msecs(jiffies - watch->since);
-	if (saakm_handler_limit_ms && ms >= saakm_handler_limit_ms)
-		saakm_overrun(cpu, watch, ms);
+	/* From or to a moment in which others kept a lock from it, the time may be theirs. */
+	if (!waits && !watch->waited)
+		watch->ms += took_ms;
+	watch->waited = waits;
+	if (saakm_handler_limit_ms && watch->ms >= saakm_handler_limit_ms)
+		saakm_overrun(cpu, watch, watch->ms);
 }
 
 static void saakm_take_sample(void)
@@ -197,7 +200,7 @@ static void saakm_take_sample(void)
 
 	for_each_online_cpu(cpu) {
 		saakm_sample_holder(cpu, took_ms);
-		saakm_sample_call(cpu);
+		saakm_sample_call(cpu, took_ms);
 	}
 	saakm_sample_took_ms[saakm_nr_samples % SAAKM_SAMPLES] = took_ms;
 	WRITE_ONCE(saakm_sampled_ms, saakm_sampled_ms + took_ms);
