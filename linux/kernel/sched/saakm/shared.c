@@ -248,7 +248,9 @@ static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
 			return NULL;
 		if (src == rq)
 			return p;
+		raw_cpu_write(saakm_context.waits, true);	/* as in saakm_lock_both() */
 		double_lock_balance(rq, src);
+		raw_cpu_write(saakm_context.waits, false);
 		rq->saakm.unlocked = true;
 		update_rq_clock(rq);
 		update_rq_clock(src);

@@ -167,16 +167,17 @@ void saakm_watchdog_init_rq(struct rq *rq)
  */
 static void saakm_sample_call(int cpu, u32 took_ms)
 {
-	bool waits = READ_ONCE(per_cpu_ptr(&saakm_context, cpu)->waits);
 	struct saakm_call_watch *watch = per_cpu_ptr(&saakm_call_watch, cpu);
 	u32 ticks = READ_ONCE(cpu_rq(cpu)->saakm.ticks);
 	enum saakm_handler handler;
 	const void *subject;
+	bool waits;
 
 	if (!saakm_read_call(cpu, &handler, &subject)) {
 		watch->handler = SAAKM_H_none;
 		return;
 	}
+	waits = READ_ONCE(per_cpu_ptr(&saakm_context, cpu)->waits);
 	if (handler != watch->handler || subject != watch->subject || ticks != watch->ticks) {
 		*watch = (struct saakm_call_watch) {
 			.ticks = ticks, .waited = waits, .handler = handler, .subject = subject,
@@ -184,9 +185,12 @@ static void saakm_sample_call(int cpu, u32 took_ms)
 		irq_work_queue_on(&cpu_rq(cpu)->saakm.probe, cpu);
 		return;
 	}
-	/* From or to a moment in which others kept a lock from it, the time may be theirs. */
+	/*
+	 * From or to a moment in which others kept a lock from it, the time may be theirs; and
+	 * all of a long one in which no CPU could take a sample.
+	 */
 	if (!waits && !watch->waited)
-		watch->ms += took_ms;
+		watch->ms += min(took_ms, 2 * jiffies_to_msecs(saakm_sample_period));
 	watch->waited = waits;
 	if (saakm_handler_limit_ms && watch->ms >= saakm_handler_limit_ms)
 		saakm_overrun(cpu, watch, watch->ms);

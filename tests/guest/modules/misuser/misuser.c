@@ -63,14 +63,15 @@ static int other_cpu(struct core_event *core)
 	return (core->id + 1) % num_online_cpus();
 }
 
-/* For handlers to meddle with, or NULL. The runqueue lock, with interrupts off, keeps it there. */
+/* Of this CPU and policy, or NULL. It may be about to wake elsewhere; interrupts are off, as under RCU. */
 static struct task_struct *sleeper_of(struct core_event *core)
 {
 	struct task_struct *task;
 
 	guard(rcu)();
 	task = pid_task(find_pid_ns(per_cpu(sleeper, core->id), &init_pid_ns), PIDTYPE_PID);
-	return task && saakm_task_state(task) == SAAKM_BLOCKED ? task : NULL;
+	return task && task_cpu(task) == core->id && task->saakm.policy == core->policy &&
+	       saakm_task_state(task) == SAAKM_BLOCKED ? task : NULL;
 }
 
 static void locked_calls(struct task_struct *task, struct core_event *core)
