@@ -71,8 +71,9 @@ BaselineFile = Annotated[
         help="Measure what this file has, and fail at a regression of more than "
         f"{_limits(TOLERANCE, NOISE)} in counts, and of more than "
         f"{_limits(RATIO_TOLERANCE, RATIO_NOISE)} in ratios to SCHED_FIFO's. If the file is of "
-        "another kernel, compiler or QEMU, only ratios are compared; if of another kernel or "
-        f"compiler, at least {REBUILT_TOLERANCE * 100:.0f} % are allowed.",
+        "another build, compiler or QEMU, only ratios are compared; if of another build or "
+        f"compiler, at least {REBUILT_TOLERANCE * 100:.0f} % are allowed. A kernel of another "
+        "series or preemption model is refused.",
     ),
 ]
 WriteBaseline = Annotated[Path | None, typer.Option("--write-baseline", help="Write such a file.")]
