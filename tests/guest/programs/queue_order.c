@@ -14,7 +14,6 @@
 struct waiter {
 	struct subject subject;
 	int event, key;
-	volatile bool ran;
 };
 
 static struct waiter waiters[MAX_THREADS];
@@ -37,7 +36,6 @@ static void waits(struct subject *self)
 	if (read(waiter->event, &value, sizeof(value)) != sizeof(value))
 		die("eventfd");
 	order[__atomic_fetch_add(&nr_ran, 1, __ATOMIC_SEQ_CST)] = waiter - waiters;
-	waiter->ran = true;
 }
 
 static void set_key(struct waiter *waiter, int key)
@@ -45,22 +43,26 @@ static void set_key(struct waiter *waiter, int key)
 	int ret = saakm_setattr(waiter->subject.tid, SCHED_SAAKM, policy_id, by_nice ? key : 0,
 				by_nice ? 0 : key);
 
-	/* It may have slipped through the gate, and be gone. */
-	if (ret && !(ret == -ESRCH && waiter->ran))
+	if (ret)
 		die("sched_setattr: %d", ret);
 }
 
+/*
+ * Who joins on its way to sleep is preempted in the kernel, and has a turn by force after a
+ * second: woken meanwhile, it would slip through the gate. So it must be asleep, as a member.
+ */
 static void arrive(struct waiter *waiter)
 {
 	uint64_t one = 1;
 
 	waiter->event = eventfd(0, 0);
 	subject_start(&waiter->subject, waits, CPU);
+	AWAIT(kernel_state(waiter->subject.tid) == 'S');
 	set_key(waiter, waiter->key);
+	AWAIT(in_state(waiter->subject.tid, "BLOCKED"));
 	if (write(waiter->event, &one, sizeof(one)) != sizeof(one))
 		die("eventfd");
-	/* In a plain FIFO the guest's own threads may open the gate for a moment. */
-	AWAIT(in_state(waiter->subject.tid, "READY") || waiter->ran);
+	AWAIT(in_state(waiter->subject.tid, "READY"));
 }
 
 /* subject_start() sets the subject up anew, but not what is around it. */
