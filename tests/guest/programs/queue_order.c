@@ -47,6 +47,12 @@ static void set_key(struct waiter *waiter, int key)
 		die("sched_setattr: %d", ret);
 }
 
+/* A member that is asleep: it joined so, or fell asleep afterwards. */
+static bool sleeps(pid_t tid)
+{
+	return in_state(tid, "NOT_QUEUED") || in_state(tid, "BLOCKED");
+}
+
 /*
  * Who joins on its way to sleep is preempted in the kernel, and has a turn by force after a
  * second: woken meanwhile, it would slip through the gate. So it must be asleep, as a member.
@@ -59,7 +65,7 @@ static void arrive(struct waiter *waiter)
 	subject_start(&waiter->subject, waits, CPU);
 	AWAIT(kernel_state(waiter->subject.tid) == 'S');
 	set_key(waiter, waiter->key);
-	AWAIT(in_state(waiter->subject.tid, "BLOCKED"));
+	AWAIT(sleeps(waiter->subject.tid));
 	if (write(waiter->event, &one, sizeof(one)) != sizeof(one))
 		die("eventfd");
 	AWAIT(in_state(waiter->subject.tid, "READY"));
