@@ -55,12 +55,14 @@ static bool of_policy(struct task_struct *p)
 /* Does it wait? */
 static bool look_at_thread(struct task_struct *p, u64 now_ns)
 {
-	u64 ready_ns = READ_ONCE(p->saakm.since_ns);
-	u64 both_ns;
+	u64 ready_ns, both_ns;
 	int cpu;
 
-	if (!of_policy(p) || READ_ONCE(p->saakm.state) != SAAKM_READY || p->migration_disabled)
+	/* It is linked last: the time is that of this wait, not of a sleep that ends just now. */
+	if (!of_policy(p) || !smp_load_acquire(&p->saakm.rq) ||
+	    READ_ONCE(p->saakm.state) != SAAKM_READY || p->migration_disabled)
 		return false;
+	ready_ns = READ_ONCE(p->saakm.since_ns);
 	for_each_cpu(cpu, p->cpus_ptr) {
 		if (!idle_since_ns[cpu])
 			continue;
