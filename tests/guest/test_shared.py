@@ -258,7 +258,11 @@ def test_a_refill_takes_from_the_other_half(guest, program):
     Nobody calls that core: it takes when it elects, as when somebody goes to sleep there.
     """
     id_ = load_policy(guest, "sharer", "masks=0-1/2-3", "refill=borrow", "slice_us=4000")
-    run_ok(guest, f"{program('moments')} 2 10 1 100000 & true")
+    run_ok(
+        guest,
+        f"{program('moments')} 2 10 1 100000 &"
+        ' until [ "$(cut -d" " -f1 /proc/$!/schedstat)" -gt 50000000 ]; do busybox usleep 10000; done',
+    )
     _makespan(guest, program, id_, [80] * 8)
     # All were placed in the queue of CPUs 0 and 1, and some have run on 2 or 3.
     assert read(guest, "strays")[0] > 0 and any(read(guest, "runs")[2:4])
