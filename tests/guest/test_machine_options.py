@@ -87,17 +87,23 @@ def status_of(child: subprocess.Popen[Any], terminal: int) -> int:
     return child.returncode
 
 
+def said_by(file: Path) -> str:
+    """Nothing of a thread or process that has ended meanwhile: the others count all the same."""
+    try:
+        return file.read_text()
+    except OSError:
+        return ""
+
+
 def qemus_of(child: subprocess.Popen[Any]) -> dict[int, list[str]]:
     """The command lines of the guests that a command runs now, by process."""
     found = {}
-    # Threads and children may end while they are looked at.
-    with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{child.pid}/task").iterdir():
-            for pid in (thread / "children").read_text().split():
-                words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-                # Not to ask its version, nor to try whether KVM boots a kernel: that shares no files.
-                if "/qemu-system-" in f"/{words[0]}" and "-fsdev" in words:
-                    found[int(pid)] = words
+    for thread in Path(f"/proc/{child.pid}/task").iterdir():
+        for pid in said_by(thread / "children").split():
+            words = said_by(Path(f"/proc/{pid}/cmdline")).split("\0")
+            # Not to ask its version, nor to try whether KVM boots a kernel: that shares no files.
+            if "/qemu-system-" in f"/{words[0]}" and "-fsdev" in words:
+                found[int(pid)] = words
     return found
 
 
