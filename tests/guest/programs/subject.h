@@ -78,6 +78,23 @@ static inline char kernel_state(pid_t pid)
 	return state;
 }
 
+/*
+ * Neither on a CPU nor queued for one. Who is about to sleep has the state of those that do
+ * already, and may be preempted then; who reads this file waits for the end of that.
+ */
+static inline bool is_asleep(pid_t pid)
+{
+	char path[64], word[16];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%15s", word) != 1)
+		die("%s", path);
+	fclose(file);
+	return strcmp(word, "running");
+}
+
 struct subject {
 	pthread_t thread;
 	volatile pid_t tid;

@@ -204,7 +204,7 @@ static void join_leave_asleep(void)
 {
 	pid_t pid = process_start((void (*)(void))pause);
 
-	AWAIT(kernel_state(pid) == 'S');
+	AWAIT(kernel_state(pid) == 'S' && is_asleep(pid));
 	tell("never", pid);
 	if (saakm_setattr(pid, SCHED_SAAKM, policy_id, 0, 0))
 		die("join");
