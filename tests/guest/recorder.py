@@ -13,7 +13,7 @@ import pytest
 from saakm.lab.check.order import STATE_IN
 from saakm.vm.guest import Guest
 
-from .support import run_ok
+from .support import joined, run_ok
 
 EVENTS = "/sys/kernel/debug/recorder/events"
 STATES = [
@@ -82,6 +82,8 @@ def record(guest: Guest, command: str, *parameters: str, timeout: float = 40.0) 
 insmod {ko} {" ".join(parameters)} || exit 1
 id=$(awk '$2 == "recorder" {{ print $1 }}' /proc/saakm/policies)
 {command} $id || {{ status=$?; echo ===; cat {EVENTS}; exit $status; }}
+# The dead tell of their end after those who wait for them go on.
+{joined("recorder", 0)}
 echo ===
 cat {EVENTS}
 """,
