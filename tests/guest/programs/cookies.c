@@ -6,8 +6,7 @@
  * Core scheduling: groups of processes with a cookie each. All must get on, while
  * a command runs or while cookies change; or (overlap) it is counted how often
  * siblings are seen running the same and different groups, and printed; control:
- * without cookies, until they are seen running different ones as often, or all a
- * hundred times as often.
+ * without cookies, and with another group on each sibling.
  */
 #include "crowd.h"
 #include <sys/prctl.h>
@@ -27,10 +26,13 @@ static struct slot {
 } __attribute__((aligned(64))) *slots;
 static unsigned long *overlaps;	/* of the same group, of different ones */
 static unsigned int nr_groups = GROUPS;
+static bool strangers;		/* one group to a CPU: else siblings may take turns in step */
 
 static unsigned int group_of(const struct member *m)
 {
-	return (m - crowd->members) % nr_groups;
+	unsigned int i = m - crowd->members;
+
+	return (strangers ? i / 2 : i) % nr_groups;
 }
 
 static void core_sched(int what, pid_t pid)
@@ -135,7 +137,7 @@ static void observe(unsigned int cpu, unsigned int group)
 	__atomic_add_fetch(&overlaps[others != group], 1, __ATOMIC_RELAXED);
 }
 
-/* Two members of each CPU, one of each group: no placement keeps the groups apart. */
+/* Two members of each CPU, with cookies one of each group: no placement keeps them apart. */
 static void round_overlap(struct member *m)
 {
 	if (!m->progress)
@@ -158,8 +160,7 @@ static void overlap(bool with_cookies, unsigned long wanted)
 	crowd_moves(40, "with cookies");
 	overlaps[0] = overlaps[1] = 0;
 	crowd_doing = "waiting for overlaps";
-	while (overlaps[1] + (with_cookies ? overlaps[0] : 0) < wanted &&
-	       overlaps[0] + overlaps[1] < 100 * wanted)
+	while (overlaps[0] + overlaps[1] < wanted)
 		sleep_ms(10);
 	printf("%lu %lu\n", overlaps[0], overlaps[1]);
 	crowd_moves(40, "in the end");
@@ -189,7 +190,8 @@ int main(int argc, char **argv)
 	overlaps = shared_memory(2 * sizeof(*overlaps));
 	if (counting) {
 		nr_groups = 2;
-		overlap(argv[2][0] == 'o', atol(argv[3]));
+		strangers = argv[2][0] == 'c';
+		overlap(!strangers, atol(argv[3]));
 	} else {
 		progress(argv[2][0] == 's', argv[3]);
 	}
