@@ -303,11 +303,13 @@ def sleeps(cpu: int) -> str:
     """For a shell in the guest: $sleeper is a fair thread that sleeps on the CPU until it gets a signal.
 
     One that joins asleep, and is woken, waits for its policy alone. One that joins by itself may be preempted in the
-    kernel as it joins; then the class gives it a turn, whatever its policy does.
+    kernel as it joins; then the class gives it a turn, whatever its policy does. So may one on its way to sleep,
+    which has the state of those that do: see is_asleep() of programs/subject.h.
     """
     state = '"$(cut -d" " -f2-3 /proc/$sleeper/stat)"'
     return f"""taskset -c {cpu} sleep 10000 & sleeper=$!
-        until [ {state} = "(sleep) S" ]; do busybox usleep 10000; done"""
+        until [ {state} = "(sleep) S" ] && [ "$(cat /proc/$sleeper/syscall)" != running ]
+        do busybox usleep 10000; done"""
 
 
 def is_ready(pid: str) -> str:

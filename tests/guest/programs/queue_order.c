@@ -47,15 +47,9 @@ static void set_key(struct waiter *waiter, int key)
 		die("sched_setattr: %d", ret);
 }
 
-/* A member that is asleep: it joined so, or fell asleep afterwards. */
-static bool sleeps(pid_t tid)
-{
-	return in_state(tid, "NOT_QUEUED") || in_state(tid, "BLOCKED");
-}
-
 /*
  * Who joins on its way to sleep is preempted in the kernel, and has a turn by force after a
- * second: woken meanwhile, it would slip through the gate. So it must be asleep, as a member.
+ * second: woken meanwhile, it would slip through the gate. So it must be asleep.
  */
 static void arrive(struct waiter *waiter)
 {
@@ -63,9 +57,8 @@ static void arrive(struct waiter *waiter)
 
 	waiter->event = eventfd(0, 0);
 	subject_start(&waiter->subject, waits, CPU);
-	AWAIT(kernel_state(waiter->subject.tid) == 'S');
+	AWAIT(kernel_state(waiter->subject.tid) == 'S' && is_asleep(waiter->subject.tid));
 	set_key(waiter, waiter->key);
-	AWAIT(sleeps(waiter->subject.tid));
 	if (write(waiter->event, &one, sizeof(one)) != sizeof(one))
 		die("eventfd");
 	AWAIT(in_state(waiter->subject.tid, "READY"));
