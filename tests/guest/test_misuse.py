@@ -19,6 +19,7 @@ CHANGE, ELECTION, MOVE = "wrong-transition", "wrong-election", "wrong-move"
 NOT_QUEUED = "the thread is not READY in a queue"
 NOT_THAT_QUEUE = "the queue is not of this CPU and policy"
 PLACE = "(new_place|unblock_place|requeue)"
+BALANCE = "(balancing_select|none)"  # an interrupt whose events come in between leaves no handler
 REFUSED = {
     "place_twice": (CHANGE, PLACE, "there is no such transition"),
     "place_foreign": (CHANGE, PLACE, "not of this CPU"),
@@ -43,9 +44,9 @@ REFUSED = {
     "schedule_sleeper": (ELECTION, "schedule", "elected a thread that is not READY"),
     "steal_locked": (MOVE, "(new_place|unblock_place|tick)", "with a runqueue lock held"),
     "move_locked": (MOVE, "(new_place|unblock_place|tick)", "with a runqueue lock held"),
-    "steal_own": (MOVE, "balancing_select", "saakm_steal"),
-    "steal_foreign": (MOVE, "balancing_select", "saakm_steal"),
-    "move_nowhere": (MOVE, "balancing_select", "not of this CPU"),
+    "steal_own": (MOVE, BALANCE, "saakm_steal"),
+    "steal_foreign": (MOVE, BALANCE, "saakm_steal"),
+    "move_nowhere": (MOVE, BALANCE, "not of this CPU"),
     "switch_running": (MOVE, "tick", NOT_QUEUED),
     # It may have gone to another CPU, whose lock is not held.
     "switch_sleeper": (MOVE, "tick", f"{NOT_QUEUED}|another CPU|lock is not held"),
