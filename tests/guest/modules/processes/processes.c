@@ -42,8 +42,9 @@ struct processes_task {
 /* Cleared by nobody: it shall not be found in a new block. */
 static void claim(struct processes_process *process, struct task_struct *task)
 {
+	/* Not the members: another thread may be placed just now, on another CPU. */
 	if (memchr_inv(process->fill, 0, size - offsetof(struct processes_process, fill)) ||
-	    process->tgid || atomic_read(&process->members))
+	    process->tgid)
 		atomic_inc(&nr_dirty);
 	memset(process->fill, 0xa5, size - offsetof(struct processes_process, fill));
 	WRITE_ONCE(process->tgid, task->tgid);
