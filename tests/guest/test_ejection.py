@@ -187,7 +187,8 @@ def test_zoo(guest, program, watch, another, mode):
     end = _make_fault(guest, program, mode, another)
     told = guest.console()[watch.since :]
     assert f"saakm: policy misuser ejected ({end.kind})" in told and "saakm: to fix it: " in told
-    if end.handler != "none":
+    # In balancing_select interrupts are on: after one of them it is no handler any more.
+    if end.handler not in ("none", "balancing_select"):
         # As an oops would: whose handler, and who else is loaded.
         assert f"SaaKM: misuser ({end.handler}); loaded: {another} misuser" in told
 
