@@ -31,6 +31,20 @@ int saakm_add_policy_of(struct saakm_policy *policy, unsigned int edition);
 #define saakm_add_policy(policy) saakm_add_policy_of(policy, SAAKM_EDITION)
 
 /**
+ * saakm_refuse_load() - an @init says why it fails
+ * @policy: argument of @init
+ * @error: what @init returns, -errno
+ * @fmt: why, for whoever loads the module: which parameter is wrong, and what it may be
+ *
+ * The sentence is in /sys/kernel/saakm/last_error, and saakmctl prints it.
+ *
+ * Context: @init of &struct saakm_policy; elsewhere nobody reads it.
+ * Return: @error.
+ */
+__printf(3, 4)
+int saakm_refuse_load(struct saakm_policy *policy, int error, const char *fmt, ...);
+
+/**
  * saakm_remove_policy() - move the policy's threads to fair and forget it
  * @policy: a registered policy; otherwise nothing happens
  *

@@ -40,6 +40,7 @@ struct saakm_own {
 	bool				yield_to_any;
 	bool				charge_late;
 	bool				refills;	/* shares queues, or has a handler */
+	bool				refused;	/* by itself, in last_error */
 	struct saakm_shared		*shared;
 	unsigned int			task_size;
 	unsigned int			process_size;

@@ -214,6 +214,21 @@ static void saakm_disown_policy(struct saakm_policy *policy)
 	policy->own = NULL;
 }
 
+int saakm_refuse_load(struct saakm_policy *policy, int error, const char *fmt, ...)
+{
+	char text[SAAKM_ERROR_LEN];
+	va_list args;
+
+	if (!policy->own)
+		return error;
+	va_start(args, fmt);
+	vscnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	policy->own->refused = true;
+	return saakm_refuse(error, "load %s: %s", policy->own->name, text);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_refuse_load, SAAKM);
+
 static int saakm_init_policy(struct saakm_policy *policy)
 {
 	int ret = 0;
@@ -223,10 +238,10 @@ static int saakm_init_policy(struct saakm_policy *policy)
 		ret = policy->own->routines.init(policy);
 		saakm_set_loading(NULL);
 	}
-	if (ret)
+	if (ret > 0 || (ret && !policy->own->refused))
 		return saakm_refuse(ret < 0 ? ret : -EINVAL, "load %s: its init returned %d",
 				    policy->own->name, ret);
-	return 0;
+	return ret;
 }
 
 static int saakm_setup(struct saakm_policy *policy)
