@@ -213,8 +213,8 @@ static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
 int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
 
 /**
- * saakm_steal() - pull threads from another core's runqueue
- * @from: the runqueue to take from, in its order; of another core
+ * saakm_steal() - pull threads from another runqueue
+ * @from: the runqueue to take from, in its order; of another core, or another one of @cpu
  * @cpu: the core to move to
  * @to: a runqueue of that core
  * @max: how many at the most
@@ -223,7 +223,8 @@ int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
  * @arg: for @wanted
  *
  * Threads that may not run on @cpu are passed over; 32 are looked at, as in
- * fair, since two runqueue locks are held. Empty queues cost no lock.
+ * fair, since two runqueue locks are held. Empty queues cost no lock. Within one core nobody
+ * moves: @moved is not called.
  *
  * Context: as saakm_move_task().
  * Return: number of threads moved, or -EINVAL or -EDEADLK as above.

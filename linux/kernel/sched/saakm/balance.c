@@ -109,6 +109,17 @@ static void saakm_move_locked(struct rq *src, struct rq *dst,
 	saakm_return_to(&outer);
 }
 
+/* Of one CPU, whose lock is held, to another of its queues. */
+static void saakm_change_queue(struct rq *rq, struct task_struct *p, struct saakm_rq *to)
+{
+	struct saakm_context outer = *raw_cpu_ptr(&saakm_context);
+
+	saakm_rq_unlink(p);
+	saakm_rq_link(to, p);
+	wakeup_preempt(rq, p, 0);
+	saakm_return_to(&outer);
+}
+
 /* With interrupts off. With @try, only if nobody else has the lock of @src. */
 static bool saakm_lock_both(struct rq *src, struct rq *dst, bool try)
 {
@@ -175,12 +186,7 @@ static int saakm_move_if_ready(struct rq *src, struct rq *dst, struct task_struc
 			return -EPERM;
 		saakm_move_locked(src, dst, p, to);
 	} else if (!saakm_taken_over(p)) {
-		struct saakm_context outer = *raw_cpu_ptr(&saakm_context);
-
-		saakm_rq_unlink(p);
-		saakm_rq_link(to, p);
-		wakeup_preempt(dst, p, 0);
-		saakm_return_to(&outer);
+		saakm_change_queue(dst, p, to);
 	}
 	return 0;
 }
@@ -212,7 +218,7 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_move_task, SAAKM);
 
-/* Both queues are of one policy, and of two CPUs. */
+/* The queues are two, and of one policy. */
 static int saakm_steal_from(struct saakm_rq *from, struct saakm_rq *to, unsigned int max,
 			    bool (*wanted)(struct task_struct *task, void *arg), void *arg,
 			    bool try)
@@ -229,10 +235,13 @@ static int saakm_steal_from(struct saakm_rq *from, struct saakm_rq *to, unsigned
 		/* The queue was found to be lost, and has been emptied. */
 		if (unlikely(p->saakm.rq != from))
 			break;
-		if (p->saakm.state != SAAKM_READY || !saakm_may_run_on(p, cpu_of(dst)) ||
-		    (wanted && !wanted(p, arg)))
+		if (p->saakm.state != SAAKM_READY || (wanted && !wanted(p, arg)) ||
+		    (src != dst && !saakm_may_run_on(p, cpu_of(dst))))
 			continue;
-		saakm_move_locked(src, dst, p, to);
+		if (src != dst)
+			saakm_move_locked(src, dst, p, to);
+		else
+			saakm_change_queue(dst, p, to);
 		moved++;
 	}
 	double_rq_unlock(src, dst);
@@ -246,10 +255,10 @@ int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to, unsigned in
 		return -EDEADLK;
 	if (!saakm_may_move(__func__, cpu, to))
 		return -EINVAL;
-	if (from->cpu == cpu || from->owner != to->owner || from->type & SAAKM_RQ_SHARED) {
+	if (from == to || from->owner != to->owner || from->type & SAAKM_RQ_SHARED) {
 		saakm_violation(SAAKM_EXIT_WRONG_MOVE, to->owner, NULL,
 				"%s(cpu %d): from a runqueue %s", __func__, cpu,
-				from->cpu == cpu ? "of the same CPU" :
+				from == to ? "to itself" :
 				from->owner != to->owner ? "of another policy" :
 				"that cores share: saakm_take() does that");
 		return -EINVAL;
