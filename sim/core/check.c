@@ -17,20 +17,13 @@
 	})
 
 /* __migrate_task() leaves a thread where it is, if the CPU that was chosen for it has gone. */
-static bool cpus_have_gone(void)
-{
-	static bool ever;
-
-	if (!ever && !cpumask_equal(cpu_active_mask, cpu_possible_mask))
-		ever = true;
-	return ever;
-}
+static bool cpus_have_gone;
 
 /* One of any class, which runs or waits here. Until a stopper has moved it, it may stay. */
 static void check_place(struct rq *rq, struct task_struct *p)
 {
 	if (!cpumask_test_cpu(rq->cpu, &p->cpus_mask) && !is_migration_disabled(p) &&
-	    !p->migration_pending && !cpus_have_gone())
+	    !p->migration_pending && !cpus_have_gone)
 		FAILS(rq, p, "is on a CPU that it may not use");
 }
 
@@ -167,6 +160,8 @@ void model_check(void)
 	static int next;
 	int i;
 
+	if (!cpumask_equal(cpu_active_mask, cpu_possible_mask))
+		cpus_have_gone = true;
 	for (i = 0; i < min(nr_cpu_ids, MOST_AT_ONCE); i++) {
 		next = next + 1 < nr_cpu_ids ? next + 1 : 0;
 		check_rq(cpu_rq(next));

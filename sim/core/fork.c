@@ -211,7 +211,8 @@ struct task_struct *model_new_task(const char *comm)
 	p->nr_cpus_allowed = cpumask_weight(cpu_possible_mask);
 	p->sched_task_group = &root_task_group;
 	set_task_comm(p, comm);
-	__set_task_cpu(p, raw_smp_processor_id());
+	p->ran_on = raw_smp_processor_id();
+	__set_task_cpu(p, p->ran_on);
 	p->__state = TASK_UNINTERRUPTIBLE;
 	/* In the kernel they are there before any allocation fails on purpose. */
 	join_process(p, NULL, sim_alloc(sizeof(*p->signal)));

@@ -130,15 +130,7 @@ void __set_task_cpu(struct task_struct *p, unsigned int cpu)
 	p->wake_cpu = cpu;
 }
 
-static void charge_migration(struct task_struct *p, int cpu)
-{
-	enum model_distance distance = model_distance(task_cpu(p), cpu);
-
-	model_stats.migrations[distance]++;
-	model_charge_on(cpu_rq(cpu), MODEL_COST_MIGRATION_SMT + distance);
-}
-
-/* kernel/sched/core.c, set_task_cpu(). What a move costs, the new CPU pays. */
+/* kernel/sched/core.c, set_task_cpu(). What a move costs, the new CPU pays once the thread runs there. */
 void set_task_cpu(struct task_struct *p, unsigned int new_cpu)
 {
 	unsigned int state = READ_ONCE(p->__state);
@@ -152,7 +144,7 @@ void set_task_cpu(struct task_struct *p, unsigned int new_cpu)
 		if (p->sched_class->migrate_task_rq)
 			p->sched_class->migrate_task_rq(p, new_cpu);
 		p->se.nr_migrations++;
-		charge_migration(p, new_cpu);
+		model_stats.migrations[model_distance(task_cpu(p), new_cpu)]++;
 	}
 	__set_task_cpu(p, new_cpu);
 }

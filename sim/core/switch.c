@@ -296,6 +296,14 @@ static void end_idle(struct rq *rq)
 		model_stats.cost_ns -= rq->idle_since_ns - sim_now;
 }
 
+/* It fetches anew what it had in the caches where it ran last, whichever CPUs it waited on meanwhile. */
+static void charge_migration(struct rq *rq, struct task_struct *p)
+{
+	if (p->ran_on >= 0 && p->ran_on != rq->cpu)
+		model_charge_on(rq, MODEL_COST_MIGRATION_SMT + model_distance(p->ran_on, rq->cpu));
+	p->ran_on = rq->cpu;
+}
+
 /* Who waits, and who idles; the host's part of a switch. */
 static void account_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next)
 {
@@ -303,6 +311,8 @@ static void account_switch(struct rq *rq, struct task_struct *prev, struct task_
 	model_stats.switches++;
 	model_hash(sim_now ^ (u64)next->pid << 32 ^ (u64)rq->cpu << 56);
 	model_charge_on(rq, MODEL_COST_SWITCH);
+	if (next != rq->idle)
+		charge_migration(rq, next);
 	if (prev->model)
 		model_load_off(rq, prev, task_on_rq_queued(prev) && !prev->se.sched_delayed);
 	if (next->model)
@@ -580,7 +590,10 @@ int __cond_resched(void)
 {
 	struct task_struct *p = current;
 
-	if (!need_resched() || preempt_count() || irqs_disabled())
+	if (preempt_count() || irqs_disabled())
+		return 0;
+	sim_context.delays = 0;		/* whoever spins lets others go on */
+	if (!need_resched())
 		return 0;
 	schedule_here(p, SM_PREEMPT);
 	return 1;

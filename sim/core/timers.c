@@ -341,9 +341,19 @@ void usleep_range_state(unsigned long min, unsigned long max, unsigned int state
 
 /* ---- busy waits: the CPU is occupied, and others go on ---- */
 
+/* What has been charged to the CPU takes its time first. */
+static void delay(u64 ns)
+{
+	struct rq *rq = model_rq();
+
+	ns += rq->charged_ns;
+	rq->charged_ns = 0;
+	sim_pause(ns);
+}
+
 void ndelay(unsigned long ns)
 {
-	sim_pause(ns);
+	delay(ns);
 }
 
 void cpu_relax(void)
@@ -353,10 +363,10 @@ void cpu_relax(void)
 
 void udelay(unsigned long us)
 {
-	sim_pause(us * NSEC_PER_USEC);
+	delay(us * NSEC_PER_USEC);
 }
 
 void mdelay(unsigned long ms)
 {
-	sim_pause(ms * NSEC_PER_MSEC);
+	delay(ms * NSEC_PER_MSEC);
 }

@@ -139,6 +139,15 @@ static __always_inline unsigned int __sim_next_cpu(unsigned int from, const stru
 #define cpumask_next(cpu, mask)		__sim_next_cpu((int)(cpu) + 1, mask, NULL, 0)
 #define cpumask_first_and(a, b)		__sim_next_cpu(0, a, b, 0)
 #define cpumask_next_and(cpu, a, b)	__sim_next_cpu((int)(cpu) + 1, a, b, 0)
+static inline unsigned int cpumask_last(const struct cpumask *mask)
+{
+	unsigned int cpu = nr_cpu_ids;
+
+	while (cpu-- && !cpumask_test_cpu(cpu, mask))
+		;
+	return min(cpu, nr_cpu_ids);
+}
+
 #define cpumask_any(mask)		cpumask_first(mask)
 #define cpumask_any_and(a, b)		cpumask_first_and(a, b)
 

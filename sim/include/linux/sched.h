@@ -130,6 +130,7 @@ struct task_struct {
 
 	pid_t			pid;
 	int			prio;
+	int			ran_on;			/* model: the CPU where it ran last */
 	unsigned short		migration_disabled;
 	unsigned short		migration_flags;
 	u8			in_kernel;		/* model: what it computes is not user mode */

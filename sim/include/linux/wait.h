@@ -7,6 +7,7 @@
 #ifndef _LINUX_WAIT_H
 #define _LINUX_WAIT_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
@@ -45,6 +46,12 @@ static inline void init_waitqueue_head(struct wait_queue_head *wq)
 static inline bool waitqueue_active(struct wait_queue_head *wq)
 {
 	return !list_empty(&wq->head);
+}
+
+static inline bool wq_has_sleeper(struct wait_queue_head *wq)
+{
+	smp_mb();
+	return waitqueue_active(wq);
 }
 
 void init_wait_entry(struct wait_queue_entry *entry, int flags);

@@ -80,6 +80,14 @@ Costs = Annotated[
         show_default="that file",
     ),
 ]
+Rate = Annotated[
+    int | None,
+    typer.Option(
+        "--rate", min=1, max=10**6,
+        help="Instructions that a CPU executes in a us: costs are instructions, but for those of caches.",
+        show_default="the file's, 1000",
+    ),
+]  # fmt: skip
 Param = Annotated[
     list[str] | None,
     typer.Option(

@@ -45,6 +45,7 @@ class Asked:
     settings: Sequence[str] = ()
     costs: Path | None = None
     free: bool = False
+    rate: int | None = None
     sanitize: bool = False
     check: bool = False
     interleave: int = 0
@@ -96,7 +97,13 @@ class Asked:
                 "one says that nothing costs anything",
                 "leave out one of them",
             )
-        return None if self.free else text_for(self.costs or MEASURED, policy.name)
+        if self.free and self.rate:
+            raise SaakmError(
+                "--free and --rate exclude each other",
+                "what costs nothing takes no time at any rate",
+                "leave out one of them",
+            )
+        return None if self.free else text_for(self.costs or MEASURED, policy.name, self.rate)
 
     def _end_ns(self, program: Program) -> int:
         if not self.simulated and program.duration_ns:

@@ -48,15 +48,26 @@ _SOURCE = (
 )
 
 
-def text_for(file: Path, policy: str) -> str:
-    """What the program reads: a JSON file's costs of this policy, or the lines as they are."""
+def text_for(file: Path, policy: str, rate: int | None = None) -> str:
+    """What the program reads: a JSON file's costs of this policy, or the lines as they are.
+
+    With a `rate`, in instructions a us, a CPU executes them faster or slower than the file says. Fetching
+    lines of caches takes as long as before.
+    """
     if file.suffix != ".json":
+        if rate:
+            raise SaakmError(
+                f"--rate says nothing about {file}",
+                "a table of lines has a rate of its own, and does not say which costs are memory's",
+                f"change its line `rate`, or take a table like {MEASURED}",
+            )
         return _plain_text(file)
     costs = read_json(file, CostFile, _WHAT, _HINT)
+    rate = rate or costs.rate
     rows = dict(costs.of(policy).named)
     for level in ("smt", "llc", "node", "far"):
-        rows[f"migration_{level}"] = getattr(costs.migration, level)
-    return _lines({**rows, "rate": costs.rate})
+        rows[f"migration_{level}"] = getattr(costs.migration, level) * rate // costs.rate
+    return _lines({**rows, "rate": rate})
 
 
 def _lines(rows: dict[str, int]) -> str:
