@@ -6,7 +6,7 @@
  */
 #include "subject.h"
 
-#define MAX_TURNS	4096
+#define MAX_TURNS	16384
 
 static volatile int turn = -1, nr_turns, wanted, next_number;
 static uint64_t turns_us[MAX_TURNS];

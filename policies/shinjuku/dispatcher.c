@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mode=central: one thread, on a CPU of its own, decides who runs on all others.
+ *
+ * Threads that are new or wake wait on its CPU, those that lose theirs where they ran. In rounds it
+ * looks at every CPU: one that idles gets whoever is first among all that wait; where somebody of a
+ * lower class runs, or of the same class for longer than a slice, the first takes the CPU. When
+ * nobody waits it sleeps, until a handler calls it.
+ *
+ * It is a real-time thread, so that nobody of this policy gets its CPU, and which CPU that is
+ * it reads anew in each round: who takes the CPU from it, a higher priority or a CPU that goes
+ * offline, makes the kernel move it to another one, and it goes home when that idles again.
+ */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/sched/clock.h>
+#include <uapi/linux/sched/types.h>
+
+#include "shinjuku.h"
+
+#define NOBODY		U64_MAX			/* as a key: nobody waits */
+#define STUCK_NS	(10 * NSEC_PER_MSEC)	/* who has not looked for so long is not waited for */
+
+static struct {
+	struct saakm_policy	*policy;
+	struct task_struct	*thread;
+	struct saakm_notifier	calls;
+	int			home;
+	int			cpu;		/* where it is; -1: there is no CPU for it */
+	u64			due_ns;		/* it looks before that; U64_MAX: it sleeps */
+	u64			gave_way_ns;
+	unsigned long		rounds, assigned, preempted;
+} dispatcher = { .cpu = -1 };
+
+/* Is there a dispatcher, that is, do the rules of mode=central hold at the moment? */
+bool shinjuku_dispatched(void)
+{
+	u64 due_ns = READ_ONCE(dispatcher.due_ns);
+
+	return READ_ONCE(dispatcher.cpu) >= 0 &&
+	       (due_ns == U64_MAX || saakm_before(local_clock(), due_ns));
+}
+
+int shinjuku_dispatcher_cpu(void)
+{
+	return max(READ_ONCE(dispatcher.cpu), 0);
+}
+
+/* Somebody has been queued. */
+void shinjuku_call_dispatcher(void)
+{
+	if (!wq_has_sleeper(&dispatcher.calls.wait))
+		return;
+	WRITE_ONCE(dispatcher.due_ns, local_clock() + STUCK_NS);
+	saakm_notify(&dispatcher.calls);
+}
+
+static u64 shinjuku_first_key(int cpu)
+{
+	struct core_event *core = saakm_core_of(dispatcher.policy, cpu);
+
+	return READ_ONCE(core->rq.nr_tasks) ? READ_ONCE(shinjuku_core(cpu)->first_key) : NOBODY;
+}
+
+/* Where somebody waits who goes before @limit, the first of all; or -1 */
+static int shinjuku_find_first(u64 limit)
+{
+	int cpu, best = -1;
+
+	for_each_online_cpu(cpu) {
+		u64 key = shinjuku_first_key(cpu);
+
+		if (key < limit) {
+			limit = key;
+			best = cpu;
+		}
+	}
+	return best;
+}
+
+static bool shinjuku_goes_before(struct task_struct *task, void *limit)
+{
+	return shinjuku_key(task) < *(u64 *)limit;
+}
+
+static bool shinjuku_take_from(int from, int cpu, u64 limit)
+{
+	struct saakm_rq *waiting = &saakm_core_of(dispatcher.policy, from)->rq;
+	struct shinjuku_core *to = shinjuku_core(cpu);
+
+	if (saakm_steal(waiting, cpu, &to->assigned, 1, shinjuku_goes_before, &limit) <= 0)
+		return false;
+	to->given_ns = local_clock();
+	return true;
+}
+
+/* @cpu gets the first who waits, if that goes before @limit. */
+static bool shinjuku_assign(int cpu, u64 limit)
+{
+	int from = shinjuku_find_first(limit), other;
+
+	if (from < 0)
+		return false;
+	if (shinjuku_take_from(from, cpu, limit))
+		return true;
+	/* That one may not run there. */
+	for_each_online_cpu(other) {
+		if (other != from && shinjuku_first_key(other) < limit &&
+		    shinjuku_take_from(other, cpu, limit))
+			return true;
+	}
+	return false;
+}
+
+static bool shinjuku_given_since(int cpu, u64 ns)
+{
+	return local_clock() - shinjuku_core(cpu)->given_ns < ns;
+}
+
+/* Who goes before that takes the CPU; 0: nobody does. */
+static u64 shinjuku_limit(int cpu)
+{
+	struct task_struct *running = saakm_running_on(dispatcher.policy, cpu);
+	bool over;
+
+	if (!running)
+		return 0;
+	/* Who was given the CPU just now may not have said yet that it has it. */
+	over = shinjuku_slice_is_over(cpu) && !shinjuku_given_since(cpu, shinjuku_slice_ns());
+	return shinjuku_key_above((int)shinjuku_class(running) - over);
+}
+
+/* Nobody runs there; the flag says so too where somebody waits, who has run there before. */
+static bool shinjuku_idles(int cpu)
+{
+	return READ_ONCE(shinjuku_core(cpu)->idle) || saakm_cpu_idle(cpu);
+}
+
+/* Has it got somebody already? Who did not get the CPU, since a higher class has it, waits again. */
+static bool shinjuku_is_served(int cpu)
+{
+	struct saakm_rq *assigned = &shinjuku_core(cpu)->assigned;
+
+	if (cpu == dispatcher.cpu)
+		return true;
+	if (!READ_ONCE(assigned->nr_tasks))
+		return false;
+	if (!shinjuku_given_since(cpu, STUCK_NS))
+		saakm_steal(assigned, cpu, &saakm_core_of(dispatcher.policy, cpu)->rq, 1, NULL, NULL);
+	return true;
+}
+
+/* Does anybody wait for the dispatcher, or in vain for the CPU that it gave? */
+static bool shinjuku_anybody_waits(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (READ_ONCE(saakm_core_of(dispatcher.policy, cpu)->rq.nr_tasks) ||
+		    READ_ONCE(shinjuku_core(cpu)->assigned.nr_tasks))
+			return true;
+	}
+	return false;
+}
+
+/* True if somebody waits. */
+static bool shinjuku_round(void)
+{
+	int cpu;
+
+	dispatcher.rounds++;
+	if (!shinjuku_anybody_waits())
+		return false;
+	for_each_cpu(cpu, cpu_active_mask) {
+		if (!shinjuku_is_served(cpu) && shinjuku_idles(cpu))
+			dispatcher.assigned += shinjuku_assign(cpu, NOBODY);
+	}
+	for_each_cpu(cpu, cpu_active_mask) {
+		u64 limit = shinjuku_is_served(cpu) ? 0 : shinjuku_limit(cpu);
+
+		if (limit && shinjuku_assign(cpu, limit))
+			dispatcher.preempted++;
+	}
+	return true;
+}
+
+static bool shinjuku_may_run_here_only(struct task_struct *task, void *unused)
+{
+	return cpumask_weight_and(task->cpus_ptr, cpu_active_mask) == 1;
+}
+
+/* Threads that may run on the dispatcher's CPU only get it for every other slice. */
+static void shinjuku_give_way(void)
+{
+	unsigned int us = clamp(READ_ONCE(dispatcher.policy->slice_us), 5U, 1000U);
+	struct saakm_rq *to, *waiting;
+	int cpu = dispatcher.cpu;
+
+	if (local_clock() - dispatcher.gave_way_ns < us * NSEC_PER_USEC)
+		return;
+	waiting = &saakm_core_of(dispatcher.policy, cpu)->rq;
+	to = &shinjuku_core(cpu)->assigned;
+	if (!READ_ONCE(to->nr_tasks) &&
+	    saakm_steal(waiting, cpu, to, 1, shinjuku_may_run_here_only, NULL) <= 0)
+		return;
+	usleep_range(us, us + us / 2);
+	dispatcher.gave_way_ns = local_clock();
+}
+
+/* From where it had to go: unless somebody of a higher class has its own CPU still. */
+static void shinjuku_go_home(void)
+{
+	int home = dispatcher.home;
+	bool free;
+
+	preempt_disable();
+	free = smp_processor_id() != home && cpu_active(home) &&
+	       (saakm_cpu_idle(home) || saakm_running_on(dispatcher.policy, home));
+	preempt_enable();
+	if (!free)
+		return;
+	set_cpus_allowed_ptr(current, cpumask_of(home));
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+/* Somebody waits, or there is a CPU for the dispatcher now, or none any more. */
+static bool shinjuku_has_work(void)
+{
+	bool alone = num_active_cpus() < 2;
+
+	return alone != (READ_ONCE(dispatcher.cpu) < 0) || (!alone && shinjuku_anybody_waits());
+}
+
+/* True if somebody waits whom it can serve. */
+static bool shinjuku_look(void)
+{
+	guard(preempt)();
+	WRITE_ONCE(dispatcher.cpu, num_active_cpus() < 2 ? -1 : smp_processor_id());
+	WRITE_ONCE(dispatcher.due_ns, local_clock() + STUCK_NS);
+	return dispatcher.cpu >= 0 && shinjuku_round();
+}
+
+static int shinjuku_dispatch(void *unused)
+{
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	while (!kthread_should_stop()) {
+		shinjuku_go_home();
+		if (shinjuku_look()) {
+			shinjuku_give_way();
+			cpu_relax();
+			cond_resched();
+			continue;
+		}
+		WRITE_ONCE(dispatcher.due_ns, U64_MAX);
+		wait_event_idle(dispatcher.calls.wait,
+				shinjuku_has_work() || kthread_should_stop());
+	}
+	return 0;
+}
+
+int shinjuku_start_dispatcher(struct saakm_policy *policy, int home)
+{
+	struct task_struct *thread = kthread_create(shinjuku_dispatch, NULL, "shinjuku");
+
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	saakm_notifier_init(&dispatcher.calls);
+	dispatcher.policy = policy;
+	dispatcher.home = home;
+	dispatcher.thread = thread;
+	WRITE_ONCE(dispatcher.due_ns, U64_MAX);
+	WRITE_ONCE(dispatcher.cpu, home);
+	set_cpus_allowed_ptr(thread, cpumask_of(home));
+	sched_set_fifo(thread);
+	wake_up_process(thread);
+	return 0;
+}
+
+void shinjuku_stop_dispatcher(void)
+{
+	kthread_stop(dispatcher.thread);
+	saakm_notifier_stop(&dispatcher.calls);
+}
+
+void shinjuku_dump_dispatcher(struct seq_buf *text)
+{
+	seq_buf_printf(text, "dispatcher on cpu %d: %lu rounds, %lu idle CPUs served, %lu preempted\n",
+		       READ_ONCE(dispatcher.cpu), READ_ONCE(dispatcher.rounds),
+		       READ_ONCE(dispatcher.assigned), READ_ONCE(dispatcher.preempted));
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the rules of a core, main.c, and the dispatcher share. */
+#ifndef SHINJUKU_H
+#define SHINJUKU_H
+
+#include <linux/saakm.h>
+
+/* sched_saakm_param of a thread: 0, what threads have that say nothing, to 3, who go first. */
+#define NR_CLASSES	4
+
+/* A key: the class, the highest first, and a place in it: who goes to the front is before MIDDLE. */
+#define CLASS_SHIFT	61
+#define MIDDLE		(1ULL << (CLASS_SHIFT - 1))
+
+struct shinjuku_core {
+	struct saakm_rq		assigned;	/* whom the dispatcher has given this CPU */
+	/* Hints for the dispatcher, which looks without a lock: */
+	u64			first_key;	/* of core->rq, while that is not empty */
+	u64			since_ns;	/* the running thread has had the CPU since then */
+	u64			given_ns;	/* when the dispatcher last gave it to somebody */
+	bool			idle;		/* nobody runs; those may wait who ran here before */
+};
+
+struct shinjuku_task {
+	u64			place;
+};
+
+DECLARE_PER_CPU_SHARED_ALIGNED(struct shinjuku_core, shinjuku_cores);
+
+static inline struct shinjuku_core *shinjuku_core(int cpu)
+{
+	return per_cpu_ptr(&shinjuku_cores, cpu);
+}
+
+static inline unsigned int shinjuku_class(const struct task_struct *task)
+{
+	return saakm_task_param(task);
+}
+
+/* Any key of a thread whose class is higher is less than this. */
+static inline u64 shinjuku_key_above(int class)
+{
+	return (u64)(NR_CLASSES - 1 - class) << CLASS_SHIFT;
+}
+
+u64 shinjuku_key(const struct task_struct *task);
+u64 shinjuku_slice_ns(void);
+bool shinjuku_slice_is_over(int cpu);
+
+int shinjuku_start_dispatcher(struct saakm_policy *policy, int home);
+void shinjuku_stop_dispatcher(void);
+bool shinjuku_dispatched(void);
+int shinjuku_dispatcher_cpu(void);
+void shinjuku_call_dispatcher(void);
+void shinjuku_dump_dispatcher(struct seq_buf *text);
+
+#endif /* SHINJUKU_H */
