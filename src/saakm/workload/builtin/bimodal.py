@@ -34,7 +34,8 @@ def _kind(
     build.pipe(queue, _CAPACITY, clients)
     build.mark(name)
     sends = Policy("rt", priority=99)
-    with build.group(f"{name}_clients", clients, policy=sends) as client, client.forever():
+    clients_of = build.group(f"{name}_clients", clients, start_ns=values["start"], policy=sends)
+    with clients_of as client, client.forever():
         client.timer(at(timer, own_number()), exponential(max(interval, 1)), relative=False)
         client.send(at(queue, own_number()), stamp="due")
     with build.group(name, clients * values["workers"]) as worker, worker.forever():
@@ -57,6 +58,7 @@ BIMODAL = Builtin(
         span("short", "CPU time of a short request", 5_000, 1),
         span("long", "CPU time of a long request", 500_000, 1),
         Option("long_ppm", "long requests in 1,000,000", 5_000, 0, _PPM),
+        span("start", "when requests begin to arrive: it takes time to fork the workers", 0, 0),
         count("workers", "threads of each kind for each client", 64, 10_000),
     ),
     _make,
