@@ -66,6 +66,7 @@ double run_yield(long rounds);
 double run_sleep(long rounds);
 double run_newidle(long rounds);
 double run_tick(long rounds);
+double run_slice(long rounds);
 double run_fork(long rounds);
 double run_exec(long rounds);
 double run_setattr(long rounds);

@@ -40,6 +40,7 @@ static const struct operation operations[] = {
 	{ "sleep",	run_sleep,	4000 },
 	{ "newidle",	run_newidle,	200 },
 	{ "tick",	run_tick,	100 },
+	{ "slice",	run_slice,	100 },
 	{ "fork",	run_fork,	1000 },
 	{ "exec",	run_exec,	400 },
 	{ "setattr",	run_setattr,	10000 },

@@ -23,6 +23,7 @@ class Operation:
     cpus: int = 1  # at least
     runnable: bool = False  # says something with more runnable threads
     idle: bool = False  # is told by how long a CPU was idle
+    named: bool = False  # is measured only where it is named: not every scheduler ends it
     strict: bool = False  # does so under STRICT alone: elsewhere their work would be counted
 
 
@@ -46,6 +47,10 @@ OPERATIONS = {
         "the part of it until the CPU is idle: block, find nothing to run", idle=True
     ),
     "tick": Operation("a timer tick that interrupts a running thread"),
+    "slice": Operation(
+        "the end of a time slice: an interrupt, and a switch to a thread that was preempted before",
+        named=True,
+    ),
     "fork": Operation("fork, exit and wait; each byte of a copied page counts as an instruction"),
     "exec": Operation("a static program replaces itself, including its start"),
     "setattr": Operation(
@@ -69,7 +74,11 @@ def meaning(name: str) -> str:
 def chosen_operations(names: Sequence[str], cpus: int) -> list[str]:
     """Returns them in the usual order; all that the machine has CPUs for where none is named."""
     if not names:
-        return [name for name, operation in OPERATIONS.items() if operation.cpus <= cpus]
+        return [
+            name
+            for name, operation in OPERATIONS.items()
+            if operation.cpus <= cpus and not operation.named
+        ]
     for name in names:
         if name not in OPERATIONS:
             raise SaakmError(

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Two threads that compute, and lose the CPU to each other as their time slices end. */
+#define _GNU_SOURCE
+#include "cost.h"
+
+#include <pthread.h>
+
+/* Of one CPU: nobody else reads or writes these while a thread runs. */
+static volatile uint64_t last;
+static volatile long turns;
+static long wanted_turns;
+static const void *volatile running;
+static uint64_t *took;
+
+/* From the last look at the clock of one to the first of the other: a round of this loop more. */
+static void *take_turns(void *unused)
+{
+	const void *me = &unused;
+
+	while (turns < wanted_turns) {
+		uint64_t now = __builtin_ia32_rdtsc();
+
+		if (running != me) {
+			if (running)
+				took[turns++] = now - last;
+			running = me;
+		}
+		last = now;
+	}
+	return unused;
+}
+
+double run_slice(long rounds)
+{
+	pthread_t other;
+
+	took = room_for(rounds + 1);	/* the other may have looked before the last one */
+	wanted_turns = rounds;
+	begin();
+	if (pthread_create(&other, NULL, take_turns, NULL))
+		die("pthread_create");
+	take_turns(NULL);
+	pthread_join(other, NULL);
+	end();
+	return first_quartile(took, rounds);
+}
