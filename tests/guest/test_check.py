@@ -14,7 +14,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.builder.policies import policies
-from saakm.dev.scaffold import SMALLEST, policy_files
+from saakm.dev.scaffold import SMALLEST, policy_files, shipped
 
 from .support import TURNS
 
@@ -220,12 +220,12 @@ def test_full_has_other_machines():
 
 @pytest.mark.long
 @pytest.mark.limit(1800)
-@pytest.mark.parametrize("origin", [None, "fifo", "rr", "prio", "vtime"])
+@pytest.mark.parametrize("origin", [None, "fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"])
 def test_new_policy_holds_as_created(tmp_path, origin):
     directory = tmp_path / f"my_{origin or 'own'}"
     directory.mkdir()
-    source = (paths.POLICIES / origin / f"{origin}.c").read_text() if origin else SMALLEST
-    for file, text in policy_files(directory.name, origin, source).items():
+    sources = shipped(origin) if origin else SMALLEST
+    for file, text in policy_files(directory.name, origin, sources).items():
         (directory / file).write_text(text)
     rows = check(directory, "--quick")
     assert all(row["verdict"] != "failed" for row in rows)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from saakm.base import paths
-from saakm.dev.scaffold import policy_files
+from saakm.dev.scaffold import policy_files, shipped
 
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(150)]
 ELECTS_WRONG = """
@@ -25,8 +25,7 @@ static __maybe_unused struct task_struct *mine_schedule(struct core_event *core)
 def policy(tmp_path):
     directory = tmp_path / "mine"
     directory.mkdir()
-    source = (paths.POLICIES / "rr" / "rr.c").read_text()
-    for file, text in policy_files("mine", "rr", source).items():
+    for file, text in policy_files("mine", "rr", shipped("rr")).items():
         (directory / file).write_text(text)
     return directory
 

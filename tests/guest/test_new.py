@@ -11,7 +11,7 @@ import pytest
 
 from saakm.base import paths
 from saakm.builder.modules import build_modules
-from saakm.dev.scaffold import SMALLEST, policy_files
+from saakm.dev.scaffold import SMALLEST, policy_files, shipped
 
 from .support import emptied, run_ok
 
@@ -23,15 +23,15 @@ def create(tmp_path):
     def create(origin):
         directory = tmp_path / f"my_{origin or 'own'}"
         directory.mkdir()
-        source = (paths.POLICIES / origin / f"{origin}.c").read_text() if origin else SMALLEST
-        for file, text in policy_files(directory.name, origin, source).items():
+        sources = shipped(origin) if origin else SMALLEST
+        for file, text in policy_files(directory.name, origin, sources).items():
             (directory / file).write_text(text)
         return directory
 
     return create
 
 
-@pytest.mark.parametrize("origin", [None, "fifo", "rr", "prio", "vtime"])
+@pytest.mark.parametrize("origin", [None, "fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"])
 def test_it_schedules_as_created(guest, create, origin):
     directory = create(origin)
     build_modules(guest.kernel, sources=[directory])

@@ -15,12 +15,20 @@ from saakm.base.errors import SaakmError
 from saakm.builder.kernel import latest_builds
 from saakm.builder.policies import find_policy, is_policy, own_policies
 from saakm.dev.clashes import fault_in_kernel
-from saakm.dev.scaffold import LESSONS, SMALLEST, fault_in_name, members, policy_files
+from saakm.dev.scaffold import (
+    LESSONS,
+    SMALLEST,
+    fault_in_name,
+    main_file,
+    members,
+    policy_files,
+    shipped,
+)
 
 DOCS = paths.REPO / "docs"
-ORIGINS = ["fifo", "rr", "prio", "vtime"]
-SOURCES = {name: (paths.POLICIES / name / f"{name}.c").read_text() for name in ORIGINS}
-SAMPLE = (Path(__file__).parent / "data/sample.c").read_text()
+ORIGINS = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
+SOURCES = {name: shipped(name) for name in ORIGINS}
+SAMPLE = {"sample.c": (Path(__file__).parent / "data/sample.c").read_text()}
 SOURCES_AND_SAMPLE = {**SOURCES, "sample": SAMPLE}
 EACH = pytest.mark.parametrize("origin", SOURCES_AND_SAMPLE)
 
@@ -42,21 +50,25 @@ def saakm_new(cwd, *args):
 
 def code_of(text):
     """Without comments and blanks."""
-    code = re.sub(r"/\*.*?\*/", "", text[text.index("#include") :], flags=re.S)
+    code = re.sub(r"/\*.*?\*/", "", text[max(text.find("#include"), 0) :], flags=re.S)
     return "".join(code.split())
 
 
 @EACH
 def test_the_code_is_that_of_the_policy_under_another_name(origin):
-    made = policy_files("zz", origin, SOURCES_AND_SAMPLE[origin])["zz.c"]
-    assert f"{origin}_" not in made
-    assert code_of(made.replace("zz", origin)) == code_of(SOURCES_AND_SAMPLE[origin])
+    sources = SOURCES_AND_SAMPLE[origin]
+    made = policy_files("zz", origin, sources)
+    assert not any(f"{origin}_" in text for text in made.values())
+    for file, text in sources.items():
+        new = made["zz" + file.removeprefix(origin) if file.startswith(f"{origin}.") else file]
+        assert code_of(new.replace("zz", origin).replace("ZZ", origin.upper())) == code_of(text)
 
 
 @EACH
 def test_every_decision_has_its_lesson(origin):
     """Before the function that decides or, where it is ready-made, before the line that names it."""
-    made = policy_files("mine", origin, SOURCES_AND_SAMPLE[origin])["mine.c"]
+    files = policy_files("mine", origin, SOURCES_AND_SAMPLE[origin])
+    made = files[main_file(files)]
     lines = made.splitlines()
     asked = {member: value for member, value in members(made).items() if member in LESSONS}
     assert asked
@@ -75,7 +87,7 @@ def test_a_function_that_answers_two_events_has_the_lesson_of_both():
 
 def test_without_an_origin_the_class_decides_everything():
     files = policy_files("mine", None)
-    assert code_of(files["mine.c"]) == code_of(SMALLEST).replace("smallest", "mine")
+    assert code_of(files["mine.c"]) == code_of(SMALLEST["smallest.c"]).replace("smallest", "mine")
     assert members(files["mine.c"]) == {} and "smallest" not in "".join(files.values())
     shown = re.search(
         r"it has two lines:\n\n((?:    .*\n|\n)+)", (DOCS / "tutorial.md").read_text()
@@ -85,7 +97,8 @@ def test_without_an_origin_the_class_decides_everything():
 
 @pytest.mark.parametrize("origin", [*ORIGINS, None])
 def test_it_says_where_promises_are_made(origin):
-    made = policy_files("mine", origin, SOURCES.get(origin, SMALLEST))["mine.c"]
+    files = policy_files("mine", origin, SOURCES.get(origin, SMALLEST))
+    made = files[main_file(files)]
     (comment,) = re.findall(r"/\*((?:(?!\*/).)*)\*/\n(?=MODULE_INFO|$)", made, re.S)
     assert "saakm check --list" in comment and "MODULE_INFO(saakm_promises" in made
 
@@ -130,7 +143,7 @@ def test_names_that_cannot_be_fail(name, why):
 def test_good_names():
     assert not any(
         fault_in_name(n, s)
-        for n in ("mine", "eevdf", "x" * 31, "lottery2")
+        for n in ("mine", "stride", "x" * 31, "lottery2")
         for s in (*SOURCES.values(), SMALLEST)
     )
 
@@ -192,7 +205,7 @@ def test_names_of_functions_count_too(kernel):
     )
 
     def files_of(name):
-        return policy_files(name, "own", source)
+        return policy_files(name, "own", {"own.c": source, "Kbuild": "obj-m := own.o\n"})
 
     assert "declares 'busy_place'" in fault_in_kernel("busy", files_of, kernel)
     assert fault_in_kernel("mine", files_of, kernel) is None

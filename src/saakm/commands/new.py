@@ -4,6 +4,7 @@
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from ..base.progress import meter
 from ..builder.kernel import latest_builds
 from ..builder.policies import own_policies, policies
 from ..dev.clashes import fault_in_kernel
-from ..dev.scaffold import SMALLEST, fault_in_name, policy_files
+from ..dev.scaffold import SMALLEST, fault_in_name, main_file, policy_files, shipped
 
 _NEXT = """\
 It schedules as it is. What to do next:
@@ -27,7 +28,7 @@ It schedules as it is. What to do next:
   saakm build compile-commands {it}             for clangd"""
 
 # Each shows one decision more than the one before.
-Origin = StrEnum("Origin", ["fifo", "rr", "prio", "vtime"])
+Origin = StrEnum("Origin", ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"])
 
 
 def new(
@@ -44,23 +45,24 @@ def new(
     ] = None,
 ) -> None:
     """Create a policy that builds and runs, with comments on what you have to decide."""
-    source = (paths.POLICIES / origin / f"{origin}.c").read_text() if origin else SMALLEST
+    sources = shipped(origin) if origin else SMALLEST
     where = (directory or _default_directory()).resolve()
-    _check(name, where, origin, source)
+    _check(name, where, origin, sources)
     target = where / name
     try:
         target.mkdir(parents=True)
     except OSError as error:
         raise _cannot_create(target, error) from error
     try:
-        for file, text in policy_files(name, origin, source).items():
+        files = policy_files(name, origin, sources)
+        for file, text in files.items():
             (target / file).write_text(text)
     except OSError as error:
         shutil.rmtree(target, ignore_errors=True)  # or the next try would find it there
         raise _cannot_create(target, error) from error
     print(f"created  {target}")
     found = target in own_policies() or where == paths.POLICIES
-    print(_NEXT.format(it=name if found else shlex.quote(str(target)), file=f"{name}.c"))
+    print(_NEXT.format(it=name if found else shlex.quote(str(target)), file=main_file(files)))
 
 
 def _cannot_create(target: Path, error: OSError) -> SaakmError:
@@ -72,25 +74,25 @@ def _default_directory() -> Path:
     return paths.POLICIES if here == paths.REPO or paths.REPO in here.parents else here
 
 
-def _check(name: str, where: Path, origin: str | None, source: str) -> None:
-    why, place = fault_in_name(name, source), ", or another --dir"
+def _check(name: str, where: Path, origin: str | None, sources: Mapping[str, str]) -> None:
+    why, place = fault_in_name(name, sources), ", or another --dir"
     if name in policies():
         why = f"policies/{name} is a policy already"
     elif not why and (where / name).exists():
         why = f"{where / name} exists already"
-    elif why := why or _clash(name, origin, source):
+    elif why := why or _clash(name, origin, sources):
         place = ""  # no other makes the name a better one
     if not why:
         return
     other = f"my_{name}"
-    fits = bool(name) and not (fault_in_name(other, source) or (where / other).exists())
+    fits = bool(name) and not (fault_in_name(other, sources) or (where / other).exists())
     example = f", {other} for example" if fits else ""
     raise SaakmError(
         f"a policy cannot be called '{name}'", why, f"choose another name{example}{place}"
     )
 
 
-def _clash(name: str, origin: str | None, source: str) -> str | None:
+def _clash(name: str, origin: str | None, sources: Mapping[str, str]) -> str | None:
     """What of the kernel's has a name that the code gives to the policy or to its functions."""
     builds = latest_builds()
     if not builds:
@@ -101,7 +103,7 @@ def _clash(name: str, origin: str | None, source: str) -> str | None:
         return None
     with meter("comparing the name with the kernel's"):
         faults = (
-            fault_in_kernel(name, lambda it: policy_files(it, origin, source), build)
+            fault_in_kernel(name, lambda it: policy_files(it, origin, sources), build)
             for build in builds
         )
         return next(filter(None, faults), None)

@@ -8,6 +8,7 @@ SAAKM_POLICY() that names a ready-made one.
 
 import re
 import textwrap
+from collections.abc import Iterable, Mapping
 
 from ..base import paths
 from ..builder.leftovers import LOCK
@@ -77,12 +78,15 @@ _FROM_NOTHING = """\
  * and wakes on an idle core, if there is one; whoever waits longest is next, and
  * runs until it blocks or yields. What changes that: <linux/saakm.h>."""
 # Of which saakm new makes a policy that is made from no other.
-SMALLEST = "#include <linux/saakm.h>\n\nSAAKM_POLICY(smallest);\n"
+SMALLEST = {
+    "Kbuild": "# SPDX-License-Identifier: GPL-2.0\nobj-m := smallest.o\n",
+    "smallest.c": "#include <linux/saakm.h>\n\nSAAKM_POLICY(smallest);\n",
+}
 _README = """\
 # {name}
 Say in three lines who runs, where, and for how long; and what is special about it. {origin}
 
-**Parameters:** {parameters}. **Balancing:** see {name}.c.
+**Parameters:** {parameters}. **Balancing:** see {main}.
 
 **Production ready?** No.
 """
@@ -102,8 +106,8 @@ thread core policy event process trace perf bpf saakm"""
 _OUR_PREFIXES = ("saakm_", "bystander")
 
 
-def fault_in_name(name: str, source: str) -> str | None:
-    """Why a policy made of `source` cannot be called `name`."""
+def fault_in_name(name: str, sources: Mapping[str, str]) -> str | None:
+    """Why a policy made of `sources` cannot be called `name`."""
     if why := fault_in_form(name):
         return why
     if name in (LIB, LOCK, *_our_modules()) or name.startswith(_OUR_PREFIXES):
@@ -114,7 +118,7 @@ def fault_in_name(name: str, source: str) -> str | None:
         return f"the kernel has functions called {name}_*"
     if why := fault_in_compiler(name):
         return why
-    if re.search(rf"\b{name}(_\w+)?\b", source):
+    if any(re.search(rf"\b{name}(_\w+)?\b", text) for text in sources.values()):
         return "the code already uses this name for something else"
     return None
 
@@ -124,26 +128,52 @@ def _our_modules() -> list[str]:
     return [path.name for path in (*OWN_MODULES, *paths.GUEST_MODULES.glob("*"))]
 
 
-def policy_files(name: str, origin: str | None, source: str = SMALLEST) -> dict[str, str]:
-    """The files of a new policy by name; `source` is the C file of the policy `origin`, if any."""
-    own = [f"`{parameter}`" for parameter in re.findall(r"module_param\((\w+)", source)]
+def shipped(origin: str) -> dict[str, str]:
+    """The files of a policy of ours, by name, but for its README."""
+    files = (paths.POLICIES / origin).iterdir()
     return {
-        f"{name}.c": policy_source(name, origin, source),
-        "Kbuild": f"# SPDX-License-Identifier: GPL-2.0\nobj-m := {name}.o\n",
-        "README.md": _README.format(
-            name=name,
-            origin=f"Made from {origin}." if origin else "Made from the class's defaults.",
-            parameters=", ".join([*own, "those of every policy, `slice_us` among them"]),
-        ),
+        it.name: it.read_text()
+        for it in sorted(files)
+        if it.suffix in (".c", ".h") or it.name == "Kbuild"
     }
 
 
-def policy_source(name: str, origin: str | None, source: str = SMALLEST) -> str:
-    body = source[source.index("#include") :]
-    body = _teach(body)
-    body = _rename(body, origin or "smallest", name)
+def policy_files(
+    name: str, origin: str | None, sources: Mapping[str, str] = SMALLEST
+) -> dict[str, str]:
+    """The files of a new policy by name; `sources` are those of the policy `origin`, if any."""
+    old = origin or "smallest"
+    first = main_file(sources)
+    own = [
+        f"`{it}`" for text in sources.values() for it in re.findall(r"module_param\((\w+)", text)
+    ]
+    names = _names(old, sources.values())
+    made = {
+        _file_name(file, old, name): _rename(
+            _teach(text) if file == first else text, old, name, names
+        )
+        for file, text in sources.items()
+    }
+    main = _file_name(first, old, name)
     made_from = _FROM_POLICY.format(origin=origin) if origin else _FROM_NOTHING
-    return _HEADER.format(name=name, origin=made_from) + body
+    code = made[main]
+    made[main] = _HEADER.format(name=name, origin=made_from) + code[code.index("#include") :]
+    made["README.md"] = _README.format(
+        name=name,
+        main=main,
+        origin=f"Made from {origin}." if origin else "Made from the class's defaults.",
+        parameters=", ".join([*own, "those of every policy, `slice_us` among them"]),
+    )
+    return made
+
+
+def main_file(sources: Mapping[str, str]) -> str:
+    """The one that says what the policy is."""
+    return next(file for file, text in sources.items() if re.search(r"^SAAKM_POLICY\(", text, re.M))
+
+
+def _file_name(file: str, old: str, new: str) -> str:
+    return f"{new}{file.removeprefix(old)}" if file.partition(".")[0] == old else file
 
 
 def _teach(body: str) -> str:
@@ -207,12 +237,15 @@ def _comment(text: str, indent: int = 0) -> str:
     return "/*\n" + "".join(f" * {line}\n" for line in lines) + " */\n"
 
 
-def _rename(body: str, old: str, new: str) -> str:
-    """Renames what has file scope; members may be named after what they are."""
-    outer = "\n".join(line for line in body.split("\n") if line[:1] not in ("\t", " "))
-    names = {*re.findall(rf"\b{old}(?:_\w+)?\b", outer)}
+def _names(old: str, texts: Iterable[str]) -> set[str]:
+    """What has file scope in any of the files; members may be named after what they are."""
+    lines = (line for text in texts for line in text.split("\n") if line[:1] not in ("\t", " "))
+    return {name for line in lines for name in re.findall(rf"\b{old}(?:_\w+)?\b", line)}
+
+
+def _rename(body: str, old: str, new: str, names: set[str]) -> str:
     pattern = re.compile(rf"\b(?:{'|'.join(sorted(names, key=len, reverse=True))})\b")
-    lines = body.split("\n")
+    lines = body.replace(f"{old.upper()}_H", f"{new.upper()}_H").split("\n")
     renamed = [pattern.sub(lambda m: new + m[0][len(old) :], line) for line in lines]
     return "\n".join(_aligned(lines, renamed))
 
