@@ -5,7 +5,7 @@ import pytest
 
 from .support import load_policy, policies, run_ok
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf"]
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 HACKBENCH = {
     "processes-sockets": "",
     "processes-pipes": "-p",

@@ -11,7 +11,7 @@ from .test_watchdog import TIMEOUT_MS, no_shares  # noqa: F401
 
 pytestmark = pytest.mark.topology("1s2c2t")
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf"]
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 
 
 @pytest.mark.rotates("policy")

@@ -8,7 +8,7 @@ from .support import emptied, load_policy, run_ok
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf"]
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 PIDS = 900
 CGROUPS = "/sys/fs/cgroup"
 # Two groups whose CPUs change all the time, and threads that move between them.

@@ -12,7 +12,7 @@ from .support import LOSES_BANDWIDTH, SYSFS, emptied, joined, load_policy, polic
 
 FAILSLAB = "/sys/kernel/debug/failslab"
 SEEDS = [1, 2, 3]
-FUZZED = ("fifo", "rr", "vtime", "eevdf")
+FUZZED = ("fifo", "rr", "vtime", "eevdf", "shinjuku")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 from .support import SYSFS, load_policy, run_ok
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf"]
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 OFFLINE = "CPUs taken offline and back under load"
 # Every CPU but the first, one after the other.
 ROUND = """

@@ -10,7 +10,7 @@ from .support import SYSFS, load_policy, policies, run_ok
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf"]
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 
 
 def _reload(guest, program, tally, cycles: int, *names: str) -> None:

@@ -3,10 +3,9 @@
 
 import pytest
 
-from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.builder.modules import build_modules, module_file
-from saakm.dev.scaffold import policy_files
+from saakm.dev.scaffold import policy_files, shipped
 
 from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
 
@@ -115,7 +114,15 @@ def test_back_and_forth_under_load(guest, program):
 
 
 @pytest.mark.parametrize(
-    "old, new", [("fifo", "rr"), ("vtime", "prio"), ("rr", "eevdf"), ("eevdf", "vtime")]
+    "old, new",
+    [
+        ("fifo", "rr"),
+        ("vtime", "prio"),
+        ("rr", "eevdf"),
+        ("eevdf", "vtime"),
+        ("shinjuku", "fifo"),
+        ("fifo", "shinjuku"),
+    ],
 )
 def test_any_policy_replaces_any(guest, program, old, new):
     load_policy(guest, old)
@@ -128,8 +135,7 @@ def test_an_author_names_whom_it_replaces(guest, tmp_path):
     """In the policy itself; whoever loads it says nothing of it."""
     source = tmp_path / "after"
     source.mkdir()
-    origin = (paths.POLICIES / "fifo/fifo.c").read_text()
-    for name, text in policy_files("after", "fifo", origin).items():
+    for name, text in policy_files("after", "fifo", shipped("fifo")).items():
         changed = text.replace("SAAKM_POLICY(after,", 'SAAKM_POLICY(after, .replaces = "fifo",')
         (source / name).write_text(changed)
         assert (changed != text) == (name == "after.c")

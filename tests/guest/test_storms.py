@@ -8,7 +8,7 @@ from .support import load_policy, policies, run_ok
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf"]
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 STORMS = {
     "affinity": 1500,
     "nice": 3000,

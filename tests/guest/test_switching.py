@@ -21,7 +21,9 @@ def _switch(guest, program, tally, count: int, classes: str, options: str = "") 
     tally("switches between classes and policies", count)
 
 
-@pytest.mark.parametrize(("a", "b"), [("fifo", "rr"), ("prio", "vtime"), ("eevdf", "fifo")])
+@pytest.mark.parametrize(
+    ("a", "b"), [("fifo", "rr"), ("prio", "vtime"), ("eevdf", "fifo"), ("shinjuku", "vtime")]
+)
 def test_between_fair_and_two_policies(guest, program, tally, a, b):
     _load(guest, a, b)
     _switch(guest, program, tally, 4000, f"other {a} {b}")
