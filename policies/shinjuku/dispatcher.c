@@ -2,9 +2,9 @@
 /*
  * mode=central: one thread, on a CPU of its own, decides who runs on all others.
  *
- * Threads that are new or wake wait on its CPU, those that lose theirs where they ran. In rounds it
- * looks at every CPU: one that idles gets whoever is first among all that wait; where somebody of a
- * lower class runs, or of the same class for longer than a slice, the first takes the CPU. When
+ * Threads that are new or wake wait on its CPU, those that lose theirs where they ran. In rounds
+ * it looks at every CPU: one that idles gets whoever is first among all that wait; where somebody
+ * of a lower class runs, or of the same class for longer than a slice, the first takes the CPU. When
  * nobody waits it sleeps, until a handler calls it.
  *
  * It is a real-time thread, so that nobody of this policy gets its CPU, and which CPU that is
@@ -19,7 +19,7 @@
 #include "shinjuku.h"
 
 #define NOBODY		U64_MAX			/* as a key: nobody waits */
-#define STUCK_NS	(10 * NSEC_PER_MSEC)	/* who has not looked for so long is not waited for */
+#define STUCK_NS	(10 * NSEC_PER_MSEC)	/* who is silent so long is not waited for */
 
 static struct {
 	struct saakm_policy	*policy;
@@ -136,7 +136,7 @@ static bool shinjuku_idles(int cpu)
 	return READ_ONCE(shinjuku_core(cpu)->idle) || saakm_cpu_idle(cpu);
 }
 
-/* Has it got somebody already? Who did not get the CPU, since a higher class has it, waits again. */
+/* Has it got somebody? Who did not get the CPU, since a higher class has it, waits again. */
 static bool shinjuku_is_served(int cpu)
 {
 	struct saakm_rq *assigned = &shinjuku_core(cpu)->assigned;
@@ -146,7 +146,8 @@ static bool shinjuku_is_served(int cpu)
 	if (!READ_ONCE(assigned->nr_tasks))
 		return false;
 	if (!shinjuku_given_since(cpu, STUCK_NS))
-		saakm_steal(assigned, cpu, &saakm_core_of(dispatcher.policy, cpu)->rq, 1, NULL, NULL);
+		saakm_steal(assigned, cpu, &saakm_core_of(dispatcher.policy, cpu)->rq, 1,
+			    NULL, NULL);
 	return true;
 }
 
@@ -248,7 +249,7 @@ static int shinjuku_dispatch(void *unused)
 		if (shinjuku_look()) {
 			shinjuku_give_way();
 			cpu_relax();
-			cond_resched();
+			cond_resched_tasks_rcu_qs();
 			continue;
 		}
 		WRITE_ONCE(dispatcher.due_ns, U64_MAX);
@@ -284,7 +285,7 @@ void shinjuku_stop_dispatcher(void)
 
 void shinjuku_dump_dispatcher(struct seq_buf *text)
 {
-	seq_buf_printf(text, "dispatcher on cpu %d: %lu rounds, %lu idle CPUs served, %lu preempted\n",
+	seq_buf_printf(text, "dispatcher on cpu %d: %lu rounds, %lu assigned, %lu preempted\n",
 		       READ_ONCE(dispatcher.cpu), READ_ONCE(dispatcher.rounds),
 		       READ_ONCE(dispatcher.assigned), READ_ONCE(dispatcher.preempted));
 }

@@ -157,17 +157,26 @@ static bool shinjuku_wakeup_preempt(struct task_struct *running, struct task_str
 	return !shinjuku_dispatched() && shinjuku_class(woken) > shinjuku_class(running);
 }
 
+/* Whoever has had its turn makes way for equals, not for those of a lower class. */
+static struct task_struct *shinjuku_first_here(struct core_event *core)
+{
+	struct task_struct *first = saakm_rq_first(&core->rq), *curr = core->curr;
+
+	if (!first || !curr)
+		return first ?: curr;
+	if (shinjuku_class(first) != shinjuku_class(curr))
+		return shinjuku_class(first) > shinjuku_class(curr) ? first : curr;
+	return saakm_curr(core) ?: first;
+}
+
 static struct task_struct *shinjuku_schedule(struct core_event *core)
 {
-	struct task_struct *curr = saakm_curr(core), *first;
+	struct task_struct *first;
 
 	first = central ? saakm_rq_first(&shinjuku_core(core->id)->assigned) : NULL;
 	if (first || shinjuku_dispatched())
-		return first ?: curr;
-	first = saakm_rq_first(&core->rq);
-	if (!curr || (first && shinjuku_class(first) > shinjuku_class(curr)))
-		return first;
-	return curr;
+		return first ?: saakm_curr(core);
+	return shinjuku_first_here(core);
 }
 
 static void shinjuku_enter_idle(struct core_event *core)
@@ -239,9 +248,9 @@ static int shinjuku_init(struct saakm_policy *policy)
 	for_each_possible_cpu(cpu)
 		saakm_runqueue_init(&shinjuku_core(cpu)->assigned, cpu, SAAKM_RQ_RBTREE,
 				    shinjuku_key);
-	if (dispatcher < 0)
+	if (dispatcher == -1)
 		dispatcher = cpumask_last(cpu_online_mask);
-	if (dispatcher >= nr_cpu_ids || !cpu_online(dispatcher))
+	if (dispatcher < 0 || dispatcher >= nr_cpu_ids || !cpu_online(dispatcher))
 		return saakm_refuse_load(policy, -EINVAL, "dispatcher=%d: no such CPU is online",
 					 dispatcher);
 	if (num_online_cpus() < 2)

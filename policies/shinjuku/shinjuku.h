@@ -8,7 +8,7 @@
 /* sched_saakm_param of a thread: 0, what threads have that say nothing, to 3, who go first. */
 #define NR_CLASSES	4
 
-/* A key: the class, the highest first, and a place in it: who goes to the front is before MIDDLE. */
+/* A key: the class, the highest first, and a place; who goes to the front is before MIDDLE. */
 #define CLASS_SHIFT	61
 #define MIDDLE		(1ULL << (CLASS_SHIFT - 1))
 
@@ -16,9 +16,9 @@ struct shinjuku_core {
 	struct saakm_rq		assigned;	/* whom the dispatcher has given this CPU */
 	/* Hints for the dispatcher, which looks without a lock: */
 	u64			first_key;	/* of core->rq, while that is not empty */
-	u64			since_ns;	/* the running thread has had the CPU since then */
+	u64			since_ns;	/* that long has the running thread had the CPU */
 	u64			given_ns;	/* when the dispatcher last gave it to somebody */
-	bool			idle;		/* nobody runs; those may wait who ran here before */
+	bool			idle;		/* nobody runs, but some may wait */
 };
 
 struct shinjuku_task {

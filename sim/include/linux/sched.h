@@ -338,6 +338,7 @@ long schedule_timeout_uninterruptible(long timeout);
 long schedule_timeout_idle(long timeout);
 int __cond_resched(void);
 #define cond_resched()		({ might_resched(); __cond_resched(); })
+#define cond_resched_tasks_rcu_qs()	cond_resched()
 void yield(void);
 
 int wake_up_process(struct task_struct *p);

@@ -33,19 +33,20 @@ static void takes_turns(struct subject *self)
 
 int main(int argc, char **argv)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct subject a, b;
 
 	if (argc != 3)
 		die("usage: %s POLICY_ID COUNT", argv[0]);
 	policy_id = atoi(argv[1]);
 	wanted = atoi(argv[2]);
-	pin(0, 3);
-	subject_start(&a, takes_turns, 1);
-	subject_start(&b, takes_turns, 1);
+	pin(0, cpus - 1);
+	subject_start(&a, takes_turns, cpus > 1);
+	subject_start(&b, takes_turns, cpus > 1);
 	AWAIT(nr_turns >= wanted);
 	subject_stop(&a);
 	subject_stop(&b);
-	for (int i = 2; i < nr_turns; i++)
+	for (int i = 2; i < wanted; i++)
 		printf("%llu\n", (unsigned long long)turns_us[i]);
 	return 0;
 }
