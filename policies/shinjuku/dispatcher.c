@@ -4,12 +4,15 @@
  *
  * Threads that are new or wake wait on its CPU, those that lose theirs where they ran. In rounds
  * it looks at every CPU: one that idles gets whoever is first among all that wait; where somebody
- * of a lower class runs, or of the same class for longer than a slice, the first takes the CPU. When
- * nobody waits it sleeps, until a handler calls it.
+ * of a lower class runs, or of the same class for longer than a slice, the first takes the CPU.
+ * When nobody waits it sleeps, until a handler calls it.
  *
  * It is a real-time thread, so that nobody of this policy gets its CPU, and which CPU that is
  * it reads anew in each round: who takes the CPU from it, a higher priority or a CPU that goes
- * offline, makes the kernel move it to another one, and it goes home when that idles again.
+ * offline, makes the kernel move it to another one, and it goes home when that is free again.
+ *
+ * CPUs that a higher class keeps for STUCK_NS are not its own. They elect by themselves, when
+ * they are asked; and who may run on no other CPU gets every other slice of the dispatcher's.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -19,7 +22,7 @@
 #include "shinjuku.h"
 
 #define NOBODY		U64_MAX			/* as a key: nobody waits */
-#define STUCK_NS	(10 * NSEC_PER_MSEC)	/* who is silent so long is not waited for */
+#define STUCK_NS	(10 * (s64)NSEC_PER_MSEC)	/* a CPU is, or the dispatcher */
 
 static struct {
 	struct saakm_policy	*policy;
@@ -27,8 +30,10 @@ static struct {
 	struct saakm_notifier	calls;
 	int			home;
 	int			cpu;		/* where it is; -1: there is no CPU for it */
-	u64			due_ns;		/* it looks before that; U64_MAX: it sleeps */
+	bool			awake;
+	u64			due_ns;		/* when it looks; U64_MAX: it sleeps */
 	u64			gave_way_ns;
+	struct cpumask		ours;
 	unsigned long		rounds, assigned, preempted;
 } dispatcher = { .cpu = -1 };
 
@@ -41,6 +46,25 @@ bool shinjuku_dispatched(void)
 	       (due_ns == U64_MAX || saakm_before(local_clock(), due_ns));
 }
 
+/* Times come from the clocks of several CPUs. */
+static bool shinjuku_is_ours(int cpu)
+{
+	return (s64)(local_clock() - READ_ONCE(shinjuku_core(cpu)->ours_ns)) < STUCK_NS;
+}
+
+/*
+ * Does a CPU wait for the dispatcher to say who is next? Its own does not: if that is asked while
+ * the dispatcher is awake, the dispatcher makes way.
+ */
+bool shinjuku_dispatches(int cpu)
+{
+	if (!shinjuku_dispatched())
+		return false;
+	if (cpu == READ_ONCE(dispatcher.cpu))
+		return !READ_ONCE(dispatcher.awake);
+	return shinjuku_is_ours(cpu);
+}
+
 int shinjuku_dispatcher_cpu(void)
 {
 	return max(READ_ONCE(dispatcher.cpu), 0);
@@ -49,10 +73,10 @@ int shinjuku_dispatcher_cpu(void)
 /* Somebody has been queued. */
 void shinjuku_call_dispatcher(void)
 {
-	if (!wq_has_sleeper(&dispatcher.calls.wait))
-		return;
-	WRITE_ONCE(dispatcher.due_ns, local_clock() + STUCK_NS);
-	saakm_notify(&dispatcher.calls);
+	if (READ_ONCE(dispatcher.due_ns) == U64_MAX)
+		WRITE_ONCE(dispatcher.due_ns, local_clock() + STUCK_NS);
+	if (wq_has_sleeper(&dispatcher.calls.wait))
+		saakm_notify(&dispatcher.calls);
 }
 
 static u64 shinjuku_first_key(int cpu)
@@ -112,9 +136,9 @@ static bool shinjuku_assign(int cpu, u64 limit)
 	return false;
 }
 
-static bool shinjuku_given_since(int cpu, u64 ns)
+static bool shinjuku_given_since(int cpu, s64 ns)
 {
-	return local_clock() - shinjuku_core(cpu)->given_ns < ns;
+	return (s64)(local_clock() - shinjuku_core(cpu)->given_ns) < ns;
 }
 
 /* Who goes before that takes the CPU; 0: nobody does. */
@@ -130,10 +154,10 @@ static u64 shinjuku_limit(int cpu)
 	return shinjuku_key_above((int)shinjuku_class(running) - over);
 }
 
-/* Nobody runs there; the flag says so too where somebody waits, who has run there before. */
+/* Somebody may wait there, who has run there before. */
 static bool shinjuku_idles(int cpu)
 {
-	return READ_ONCE(shinjuku_core(cpu)->idle) || saakm_cpu_idle(cpu);
+	return saakm_running_prio(cpu) == MAX_PRIO;
 }
 
 /* Has it got somebody? Who did not get the CPU, since a higher class has it, waits again. */
@@ -164,6 +188,22 @@ static bool shinjuku_anybody_waits(void)
 	return false;
 }
 
+static void shinjuku_look_for_ours(void)
+{
+	int cpu;
+
+	cpumask_clear(&dispatcher.ours);
+	for_each_cpu(cpu, cpu_active_mask) {
+		if (cpu == dispatcher.cpu)
+			continue;
+		if (shinjuku_idles(cpu) || (saakm_running_on(dispatcher.policy, cpu) &&
+					    !READ_ONCE(shinjuku_core(cpu)->by_itself)))
+			WRITE_ONCE(shinjuku_core(cpu)->ours_ns, local_clock());
+		if (shinjuku_is_ours(cpu))
+			cpumask_set_cpu(cpu, &dispatcher.ours);
+	}
+}
+
 /* True if somebody waits. */
 static bool shinjuku_round(void)
 {
@@ -172,6 +212,7 @@ static bool shinjuku_round(void)
 	dispatcher.rounds++;
 	if (!shinjuku_anybody_waits())
 		return false;
+	shinjuku_look_for_ours();
 	for_each_cpu(cpu, cpu_active_mask) {
 		if (!shinjuku_is_served(cpu) && shinjuku_idles(cpu))
 			dispatcher.assigned += shinjuku_assign(cpu, NOBODY);
@@ -187,22 +228,26 @@ static bool shinjuku_round(void)
 
 static bool shinjuku_may_run_here_only(struct task_struct *task, void *unused)
 {
-	return cpumask_weight_and(task->cpus_ptr, cpu_active_mask) == 1;
+	return !cpumask_intersects(task->cpus_ptr, &dispatcher.ours);
 }
 
 /* Threads that may run on the dispatcher's CPU only get it for every other slice. */
 static void shinjuku_give_way(void)
 {
-	unsigned int us = clamp(READ_ONCE(dispatcher.policy->slice_us), 5U, 1000U);
-	struct saakm_rq *to, *waiting;
-	int cpu = dispatcher.cpu;
+	unsigned int us = min_t(u64, div_u64(shinjuku_slice_ns(), NSEC_PER_USEC), 1000);
+	struct saakm_rq *to = &shinjuku_core(dispatcher.cpu)->assigned;
+	int cpu;
 
-	if (local_clock() - dispatcher.gave_way_ns < us * NSEC_PER_USEC)
+	if ((s64)(local_clock() - dispatcher.gave_way_ns) < us * NSEC_PER_USEC)
 		return;
-	waiting = &saakm_core_of(dispatcher.policy, cpu)->rq;
-	to = &shinjuku_core(cpu)->assigned;
-	if (!READ_ONCE(to->nr_tasks) &&
-	    saakm_steal(waiting, cpu, to, 1, shinjuku_may_run_here_only, NULL) <= 0)
+	for_each_online_cpu(cpu) {
+		if (READ_ONCE(to->nr_tasks))
+			break;
+		if (!cpumask_test_cpu(cpu, &dispatcher.ours))
+			saakm_steal(&saakm_core_of(dispatcher.policy, cpu)->rq, dispatcher.cpu, to,
+				    1, shinjuku_may_run_here_only, NULL);
+	}
+	if (!READ_ONCE(to->nr_tasks))
 		return;
 	usleep_range(us, us + us / 2);
 	dispatcher.gave_way_ns = local_clock();
@@ -216,7 +261,7 @@ static void shinjuku_go_home(void)
 
 	preempt_disable();
 	free = smp_processor_id() != home && cpu_active(home) &&
-	       (saakm_cpu_idle(home) || saakm_running_on(dispatcher.policy, home));
+	       saakm_running_prio(home) > current->prio;
 	preempt_enable();
 	if (!free)
 		return;
@@ -232,6 +277,16 @@ static bool shinjuku_has_work(void)
 	return alone != (READ_ONCE(dispatcher.cpu) < 0) || (!alone && shinjuku_anybody_waits());
 }
 
+/* Who is queued after the second look finds that it sleeps, and calls it. */
+static bool shinjuku_must_look(void)
+{
+	if (shinjuku_has_work() || kthread_should_stop())
+		return true;
+	WRITE_ONCE(dispatcher.due_ns, U64_MAX);
+	smp_mb();
+	return shinjuku_has_work();
+}
+
 /* True if somebody waits whom it can serve. */
 static bool shinjuku_look(void)
 {
@@ -243,7 +298,7 @@ static bool shinjuku_look(void)
 
 static int shinjuku_dispatch(void *unused)
 {
-	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	WRITE_ONCE(dispatcher.awake, true);
 	while (!kthread_should_stop()) {
 		shinjuku_go_home();
 		if (shinjuku_look()) {
@@ -252,9 +307,9 @@ static int shinjuku_dispatch(void *unused)
 			cond_resched_tasks_rcu_qs();
 			continue;
 		}
-		WRITE_ONCE(dispatcher.due_ns, U64_MAX);
-		wait_event_idle(dispatcher.calls.wait,
-				shinjuku_has_work() || kthread_should_stop());
+		WRITE_ONCE(dispatcher.awake, false);
+		wait_event_idle(dispatcher.calls.wait, shinjuku_must_look());
+		WRITE_ONCE(dispatcher.awake, true);
 	}
 	return 0;
 }
@@ -269,9 +324,8 @@ int shinjuku_start_dispatcher(struct saakm_policy *policy, int home)
 	dispatcher.policy = policy;
 	dispatcher.home = home;
 	dispatcher.thread = thread;
-	WRITE_ONCE(dispatcher.due_ns, U64_MAX);
+	WRITE_ONCE(dispatcher.due_ns, local_clock() + STUCK_NS);
 	WRITE_ONCE(dispatcher.cpu, home);
-	set_cpus_allowed_ptr(thread, cpumask_of(home));
 	sched_set_fifo(thread);
 	wake_up_process(thread);
 	return 0;

@@ -50,7 +50,7 @@ static void shinjuku_queue(struct process_event *event, struct core_event *core,
 {
 	struct shinjuku_task *t = event->data;
 
-	t->place = front ? MIDDLE - local_clock() : MIDDLE + local_clock();
+	t->place = local_clock() + (front ? 0 : HEAD_START_NS);
 	change_state(event->task, SAAKM_READY, core->id, &core->rq);
 	if (!central)
 		return;
@@ -58,9 +58,10 @@ static void shinjuku_queue(struct process_event *event, struct core_event *core,
 	shinjuku_call_dispatcher();
 }
 
+/* As the class's; somebody may write 0 to the parameter. */
 u64 shinjuku_slice_ns(void)
 {
-	return (u64)READ_ONCE(shinjuku.slice_us) * NSEC_PER_USEC;
+	return max(READ_ONCE(shinjuku.slice_us), 5U) * NSEC_PER_USEC;
 }
 
 /* Where the class does not end slices. Another CPU's clock may be a little ahead. */
@@ -136,6 +137,7 @@ static void shinjuku_attr_changed(struct process_event *event, struct core_event
 		saakm_preempt(core);
 }
 
+/* Also by the dispatcher, from one queue of a core to the other. */
 static void shinjuku_moved(struct process_event *event, struct core_event *from,
 			   struct core_event *core)
 {
@@ -171,22 +173,16 @@ static struct task_struct *shinjuku_first_here(struct core_event *core)
 
 static struct task_struct *shinjuku_schedule(struct core_event *core)
 {
+	struct shinjuku_core *own = shinjuku_core(core->id);
 	struct task_struct *first;
 
-	first = central ? saakm_rq_first(&shinjuku_core(core->id)->assigned) : NULL;
-	if (first || shinjuku_dispatched())
-		return first ?: saakm_curr(core);
-	return shinjuku_first_here(core);
-}
-
-static void shinjuku_enter_idle(struct core_event *core)
-{
-	WRITE_ONCE(shinjuku_core(core->id)->idle, true);
-}
-
-static void shinjuku_exit_idle(struct core_event *core)
-{
-	WRITE_ONCE(shinjuku_core(core->id)->idle, false);
+	if (!central)
+		return shinjuku_first_here(core);
+	first = saakm_rq_first(&own->assigned);
+	WRITE_ONCE(own->by_itself, !first && !shinjuku_dispatches(core->id));
+	if (own->by_itself)
+		return shinjuku_first_here(core);
+	return first ?: saakm_curr(core);
 }
 
 /* A CPU more, or less */
@@ -220,10 +216,25 @@ static void shinjuku_newly_idle(struct core_event *core)
 		saakm_pull_idle(core);
 }
 
+/* Whom the dispatcher would have served, before something took its CPU. */
+static void shinjuku_wake_idle_cpus(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (saakm_running_prio(cpu) == MAX_PRIO &&
+		    READ_ONCE(saakm_core_of(&shinjuku, cpu)->rq.nr_tasks))
+			saakm_kick(cpu);
+	}
+}
+
 static void shinjuku_balancing_select(struct core_event *core)
 {
-	if (!shinjuku_dispatched())
-		saakm_pull_busier(core);
+	if (shinjuku_dispatched())
+		return;
+	if (central)
+		shinjuku_wake_idle_cpus();
+	saakm_pull_busier(core);
 }
 
 /* Parameters */
@@ -290,7 +301,6 @@ SAAKM_POLICY(shinjuku,
 	     .tick = shinjuku_tick, .wakeup_preempt = shinjuku_wakeup_preempt,
 	     .schedule = shinjuku_schedule, .newly_idle = shinjuku_newly_idle,
 	     .balancing_select = shinjuku_balancing_select,
-	     .enter_idle = shinjuku_enter_idle, .exit_idle = shinjuku_exit_idle,
 	     .core_entry = shinjuku_core_changes, .core_exit = shinjuku_core_changes,
 	     .checkparam_attr = shinjuku_checkparam, .init = shinjuku_init,
 	     .free_metadata = shinjuku_free_metadata, .dump = shinjuku_dump);

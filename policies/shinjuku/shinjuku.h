@@ -8,9 +8,13 @@
 /* sched_saakm_param of a thread: 0, what threads have that say nothing, to 3, who go first. */
 #define NR_CLASSES	4
 
-/* A key: the class, the highest first, and a place; who goes to the front is before MIDDLE. */
+/*
+ * A key: the class, the highest first, and in it the time of coming, in ns. Who goes to the back
+ * comes HEAD_START later, so that those who wake, each before its predecessor has run for a slice,
+ * do not keep the others from the CPU for ever.
+ */
 #define CLASS_SHIFT	61
-#define MIDDLE		(1ULL << (CLASS_SHIFT - 1))
+#define HEAD_START_NS	(10 * NSEC_PER_MSEC)
 
 struct shinjuku_core {
 	struct saakm_rq		assigned;	/* whom the dispatcher has given this CPU */
@@ -18,7 +22,8 @@ struct shinjuku_core {
 	u64			first_key;	/* of core->rq, while that is not empty */
 	u64			since_ns;	/* that long has the running thread had the CPU */
 	u64			given_ns;	/* when the dispatcher last gave it to somebody */
-	bool			idle;		/* nobody runs, but some may wait */
+	u64			ours_ns;	/* then it idled, or ran whom it was given */
+	bool			by_itself;	/* it has chosen whom it runs */
 };
 
 struct shinjuku_task {
@@ -50,6 +55,7 @@ bool shinjuku_slice_is_over(int cpu);
 int shinjuku_start_dispatcher(struct saakm_policy *policy, int home);
 void shinjuku_stop_dispatcher(void);
 bool shinjuku_dispatched(void);
+bool shinjuku_dispatches(int cpu);
 int shinjuku_dispatcher_cpu(void);
 void shinjuku_call_dispatcher(void);
 void shinjuku_dump_dispatcher(struct seq_buf *text);

@@ -105,3 +105,85 @@ def test_short_requests_do_not_wait_for_long_ones(shinjuku, tmp_path):
     fifo = waits_of_short_ones(build_one(paths.POLICIES / "fifo"), tmp_path)
     assert waits_of_short_ones(shinjuku, tmp_path) < fifo / 4
     assert waits_of_short_ones(shinjuku, tmp_path, "shinjuku.slice_us=5", *CENTRAL) < fifo / 1.2
+
+
+# --- nobody starves ---
+
+# Two wake each other, and neither ever runs for a slice.
+PAIR = """\
+saakm-program 1
+pipe there 1 1
+pipe back 1 1
+group hog 1 0 main 0 0 none
+group ping 1 0 main 0 0 none
+group pong 1 0 main 0 0 none
+program hog
+loop forever
+run 1000000
+end
+end
+program ping
+loop forever
+send there 1 now
+run 5000
+receive back 1
+end
+end
+program pong
+loop forever
+receive there 1
+run 5000
+send back 1 now
+end
+end
+"""
+
+
+def test_those_who_wake_leave_the_others_a_slice_now_and_then(shinjuku, tmp_path):
+    """At the least one of 30 us in 10 ms."""
+    groups = run(shinjuku, tmp_path, PAIR, cpus=1, ns=1_000_000_000)
+    assert groups["hog"]["run_ns"] > 99 * 30_000
+    assert groups["hog"]["waits"]["max_ns"] < 11_000_000
+
+
+def taken(policy: str, cpus, mine: str) -> str:
+    """Hogs of another class, one on each of these CPUs, and two of this policy."""
+    hogs = [f"h{cpu}" for cpu in cpus]
+    groups = "".join(f"group h{cpu} 1 0 {policy} 0 {cpu} none\n" for cpu in cpus)
+    programs = "".join(f"program {name}\nloop forever\n{{}}run 1000000\nend\nend\n" for name in hogs)
+    return (
+        f"saakm-program 1\ngroup mine 2 0 main 0 all none\n{groups}{programs.format(*[''] * len(hogs))}"
+        f"program mine\nset_cpus {mine}\nloop forever\nrun 100000\nsleep 1000000\nend\nend\n"
+    )
+
+
+@pytest.mark.parametrize("policy", ["fair", "rt:10"])
+@pytest.mark.parametrize("cpus, mine", [((0, 1, 2), "0-3"), ((2,), "2-3")])
+def test_the_dispatcher_makes_way_where_it_has_no_cpu_to_give(shinjuku, tmp_path, policy, cpus, mine):
+    """Its own is left to them for every other slice."""
+    text = taken(policy, cpus, mine)
+    groups = run(shinjuku, tmp_path, text, *CENTRAL, ns=210_000_000)
+    assert groups["mine"]["run_ns"] > 10_000_000, groups["mine"]
+
+
+# From the very beginning, so that the dispatcher cannot get to its own CPU.
+TAKEN_HOME = """\
+saakm-program 1
+group hog 1 0 rt:99 0 3 none
+group mine 2 0 main 0 all none
+program hog
+loop forever
+run 1000000
+end
+end
+program mine
+loop forever
+run 1000000
+end
+end
+"""
+
+
+def test_the_dispatcher_does_not_wait_for_its_cpu(shinjuku, tmp_path):
+    groups = run(shinjuku, tmp_path, TAKEN_HOME, *CENTRAL, ns=100_000_000)
+    assert groups["mine"]["run_ns"] > 190_000_000

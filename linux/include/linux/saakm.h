@@ -237,9 +237,9 @@ struct saakm_policy {
 	/**
 	 * @moved: A READY thread is taken from core @from to core @core. [R] of both
 	 *
-	 * It is in no queue, and is inserted in the one where it is wanted on return:
-	 * the place to re-base a key that is relative to its core. Must not call
-	 * change_state(). Default: nothing.
+	 * It is in no queue, and is inserted in the one where it is wanted on return, maybe
+	 * another one of the same core: the place to re-base a key that is relative to its
+	 * core. Must not call change_state(). Default: nothing.
 	 */
 	void (*moved)(struct process_event *event, struct core_event *from,
 		      struct core_event *core);

@@ -49,6 +49,16 @@ void saakm_kick(int cpu);
 bool saakm_cpu_idle(int cpu);
 
 /**
+ * saakm_running_prio() - the priority of whoever runs on a core, of any class
+ * @cpu: the core, one that is possible
+ *
+ * Context: any with preemption off. A hint: it may change at any time.
+ * Return: as task->prio: less is more urgent; less than %MAX_RT_PRIO: a deadline or
+ * real-time thread; %MAX_PRIO: its idle thread, whether or not somebody waits there.
+ */
+int saakm_running_prio(int cpu);
+
+/**
  * saakm_core_of() - another core, as the policy sees it
  * @policy: a loaded policy
  * @cpu: a possible CPU

@@ -223,8 +223,7 @@ int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
  * @arg: for @wanted
  *
  * Threads that may not run on @cpu are passed over; 32 are looked at, as in
- * fair, since two runqueue locks are held. Empty queues cost no lock. Within one core nobody
- * moves: @moved is not called.
+ * fair, since two runqueue locks are held. Empty queues cost no lock.
  *
  * Context: as saakm_move_task().
  * Return: number of threads moved, or -EINVAL or -EDEADLK as above.

@@ -46,6 +46,9 @@ struct sim_module_hook {
 #ifdef __KBUILD_MODNAME
 #define __this_module	__PASTE(__this_module_, __KBUILD_MODNAME)
 struct module __this_module __weak = { .name = KBUILD_MODNAME };
+/* Without a function: so that each file is known to be of the module. */
+static const struct sim_module_hook __sim_module_part = { .module = &__this_module };
+__sim_list(sim_modules, __sim_module_part);
 #else
 static struct module __this_module __maybe_unused = { .name = KBUILD_MODNAME };
 #endif

@@ -67,7 +67,6 @@ static void classes(void)
 	end(2);
 }
 
-
 static sem_t wake;
 static volatile int turns_then, turns_now;
 
@@ -113,10 +112,17 @@ static void wakes(void)
 
 static volatile uint64_t seen[HOGS + 1][4];
 
+/* It may run everywhere, if it is not bound. */
 static void looks(struct subject *self)
 {
 	volatile uint64_t *mine = seen[self - hogs];
+	cpu_set_t all;
 
+	if (self->cpu < 0) {
+		memset(&all, 0xff, sizeof(all));
+		if (sched_setaffinity(0, sizeof(all), &all))
+			die("sched_setaffinity");
+	}
 	saakm_join(policy_id);
 	while (!self->stop) {
 		mine[sched_getcpu() & 3]++;

@@ -83,26 +83,33 @@ static void saakm_return_to(const struct saakm_context *outer)
 	__this_cpu_write(saakm_context.slept, slept | outer->slept);
 }
 
+/* @p is in no queue. */
+static void saakm_tell_moved(struct rq *src, struct rq *dst, struct task_struct *p)
+{
+	struct saakm_policy *policy = p->saakm.policy;
+	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
+
+	p->saakm.event.flags = 0;
+	if (!ops->moved)
+		return;
+	saakm_enter(p, SAAKM_H_moved);
+	ops->moved(&p->saakm.event, &saakm_core(policy, cpu_of(src))->event,
+		   &saakm_core(policy, cpu_of(dst))->event);
+	saakm_leave();
+}
+
 /* Both locks are held, @p is READY on @src. */
 static void saakm_move_locked(struct rq *src, struct rq *dst,
 			      struct task_struct *p, struct saakm_rq *to)
 {
 	struct saakm_context outer = *raw_cpu_ptr(&saakm_context);
-	struct saakm_policy *policy = p->saakm.policy;
-	const struct saakm_module_routines *ops = READ_ONCE(policy->ops);
 
 	p->saakm.move_to = to;
 	deactivate_task(src, p, DEQUEUE_NOCLOCK);
 	set_task_cpu(p, cpu_of(dst));
-	p->saakm.event.flags = 0;
 	if (static_branch_unlikely(&saakm_charging))
 		saakm_charge_curr(dst);
-	if (ops->moved) {
-		saakm_enter(p, SAAKM_H_moved);
-		ops->moved(&p->saakm.event, &saakm_core(policy, cpu_of(src))->event,
-			   &saakm_core(policy, cpu_of(dst))->event);
-		saakm_leave();
-	}
+	saakm_tell_moved(src, dst, p);
 	activate_task(dst, p, ENQUEUE_NOCLOCK);
 	p->saakm.move_to = NULL;
 	wakeup_preempt(dst, p, 0);
@@ -115,6 +122,7 @@ static void saakm_change_queue(struct rq *rq, struct task_struct *p, struct saak
 	struct saakm_context outer = *raw_cpu_ptr(&saakm_context);
 
 	saakm_rq_unlink(p);
+	saakm_tell_moved(rq, rq, p);
 	saakm_rq_link(to, p);
 	wakeup_preempt(rq, p, 0);
 	saakm_return_to(&outer);

@@ -27,6 +27,15 @@ struct task_struct *saakm_running_on(const struct saakm_policy *policy, int cpu)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_running_on, SAAKM);
 
+int saakm_running_prio(int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+	struct task_struct *curr = rcu_dereference_sched(rq->curr);
+
+	return curr == rq->idle ? MAX_PRIO : READ_ONCE(curr->prio);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_running_prio, SAAKM);
+
 u64 saakm_slice_left_ns(const struct task_struct *p)
 {
 	u64 end_ns = p ? READ_ONCE(p->saakm.slice_end_ns) : 0, used_ns;

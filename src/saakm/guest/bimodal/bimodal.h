@@ -14,14 +14,12 @@ struct settings {
 	long workers;
 	long requests;		/* that are measured */
 	long warmup;		/* before them, which are not */
-	long short_us, long_us;	/* CPU time of a request, of our own server's */
+	long short_us, long_us;	/* what a request takes that nobody is in the way of */
 	long long_ppm;		/* long requests in 1,000,000 */
 	long rate;		/* requests per second; 0: all are there at once */
 	long seed;
 	const char *socket;	/* of a memcached; NULL: our own server */
 	long long_keys;		/* that a long request gets of it */
-	/* What a request takes that nobody is in the way of: */
-	uint64_t short_ns, long_ns;
 };
 
 extern struct settings settings;

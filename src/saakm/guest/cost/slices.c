@@ -18,14 +18,15 @@ static void *take_turns(void *unused)
 	const void *me = &unused;
 
 	while (turns < wanted_turns) {
-		uint64_t now = __builtin_ia32_rdtsc();
-
 		if (running != me) {
+			/* After the test: the turn of the other is over by now. */
+			uint64_t now = __builtin_ia32_rdtsc();
+
 			if (running)
 				took[turns++] = now - last;
 			running = me;
 		}
-		last = now;
+		last = __builtin_ia32_rdtsc();
 	}
 	return unused;
 }
