@@ -150,7 +150,7 @@ static u64 shinjuku_limit(int cpu)
 	if (!running)
 		return 0;
 	/* Who was given the CPU just now may not have said yet that it has it. */
-	over = shinjuku_slice_is_over(cpu) && !shinjuku_given_since(cpu, shinjuku_slice_ns());
+	over = shinjuku_slice_is_over(cpu) && !shinjuku_given_since(cpu, shinjuku_slice_ns(cpu));
 	return shinjuku_key_above((int)shinjuku_class(running) - over);
 }
 
@@ -234,7 +234,7 @@ static bool shinjuku_may_run_here_only(struct task_struct *task, void *unused)
 /* Threads that may run on the dispatcher's CPU only get it for every other slice. */
 static void shinjuku_give_way(void)
 {
-	unsigned int us = min_t(u64, div_u64(shinjuku_slice_ns(), NSEC_PER_USEC), 1000);
+	unsigned int us = min_t(u64, div_u64(shinjuku_slice_ns(dispatcher.cpu), NSEC_PER_USEC), 1000);
 	struct saakm_rq *to = &shinjuku_core(dispatcher.cpu)->assigned;
 	int cpu;
 

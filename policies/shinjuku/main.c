@@ -58,18 +58,44 @@ static void shinjuku_queue(struct process_event *event, struct core_event *core,
 	shinjuku_call_dispatcher();
 }
 
-/* As the class's; somebody may write 0 to the parameter. */
-u64 shinjuku_slice_ns(void)
+/*
+ * What the parameter says, but that threads get on where interrupts take long, as under an emulator
+ * or kernel debugging: the end of a slice takes no more than some third of the CPU's time.
+ */
+u64 shinjuku_slice_ns(int cpu)
 {
-	return max(READ_ONCE(shinjuku.slice_us), 5U) * NSEC_PER_USEC;
+	u64 wanted = max(READ_ONCE(shinjuku.slice_us), 5U) * NSEC_PER_USEC;
+
+	return max(wanted, 4 * READ_ONCE(shinjuku_core(cpu)->late_ns));
+}
+
+static void shinjuku_learn(struct shinjuku_core *own, s64 late_ns)
+{
+	s64 old = own->late_ns;
+
+	WRITE_ONCE(own->late_ns, old + (clamp_t(s64, late_ns, 0, LATE_MAX_NS) - old) / 8);
+}
+
+static u64 shinjuku_had_ns(int cpu)
+{
+	return local_clock() - READ_ONCE(shinjuku_core(cpu)->since_ns);
+}
+
+/* For its next turn; with a dispatcher the class ends none. */
+static void shinjuku_give_slice(struct process_event *event, struct core_event *core)
+{
+	struct shinjuku_task *t = event->data;
+	u64 ns = central ? U64_MAX : shinjuku_slice_ns(core->id);
+
+	if (t->slice_ns != ns)
+		saakm_set_slice(event->task, ns);
+	t->slice_ns = ns;
 }
 
 /* Where the class does not end slices. Another CPU's clock may be a little ahead. */
 bool shinjuku_slice_is_over(int cpu)
 {
-	s64 had_ns = local_clock() - READ_ONCE(shinjuku_core(cpu)->since_ns);
-
-	return had_ns >= (s64)shinjuku_slice_ns();
+	return (s64)shinjuku_had_ns(cpu) >= (s64)shinjuku_slice_ns(cpu);
 }
 
 /* Events */
@@ -86,8 +112,7 @@ static int shinjuku_prepare(struct process_event *event)
 
 static void shinjuku_new_place(struct process_event *event, struct core_event *core)
 {
-	if (central)	/* the dispatcher ends its turns */
-		saakm_set_slice(event->task, U64_MAX);
+	shinjuku_give_slice(event, core);
 	shinjuku_queue(event, core, false);
 }
 
@@ -99,16 +124,25 @@ static void shinjuku_unblock_place(struct process_event *event, struct core_even
 /* Who has had its turn goes to the back; who has lost the CPU to another class goes on first. */
 static void shinjuku_requeue(struct process_event *event, struct core_event *core)
 {
+	struct shinjuku_core *own = shinjuku_core(core->id);
 	bool over = event->flags & (SAAKM_EV_TICK | SAAKM_EV_YIELD) ||
 		    (central && shinjuku_slice_is_over(core->id));
 
+	if (central && own->assigned.nr_tasks) {
+		shinjuku_learn(own, local_clock() - own->given_ns);
+	} else if (!central && event->flags & SAAKM_EV_TICK) {
+		struct shinjuku_task *t = event->data;
+
+		if (own->contended)	/* who is alone is not interrupted */
+			shinjuku_learn(own, shinjuku_had_ns(core->id) - t->slice_ns);
+		shinjuku_give_slice(event, core);
+	}
 	shinjuku_queue(event, core, !over);
 }
 
 static void shinjuku_running(struct process_event *event, struct core_event *core)
 {
-	if (!central)
-		return;
+	shinjuku_core(core->id)->contended = core->nr_runnable > 1;
 	WRITE_ONCE(shinjuku_core(core->id)->since_ns, local_clock());
 	shinjuku_publish(core);
 }

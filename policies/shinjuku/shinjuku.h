@@ -16,8 +16,12 @@
 #define CLASS_SHIFT	61
 #define HEAD_START_NS	(10 * NSEC_PER_MSEC)
 
+#define LATE_MAX_NS	((s64)NSEC_PER_MSEC)
+
 struct shinjuku_core {
 	struct saakm_rq		assigned;	/* whom the dispatcher has given this CPU */
+	u64			late_ns;	/* from a slice's end until it is acted upon */
+	bool			contended;	/* since the running thread has the CPU */
 	/* Hints for the dispatcher, which looks without a lock: */
 	u64			first_key;	/* of core->rq, while that is not empty */
 	u64			since_ns;	/* that long has the running thread had the CPU */
@@ -28,6 +32,7 @@ struct shinjuku_core {
 
 struct shinjuku_task {
 	u64			place;
+	u64			slice_ns;	/* mode=distributed */
 };
 
 DECLARE_PER_CPU_SHARED_ALIGNED(struct shinjuku_core, shinjuku_cores);
@@ -49,7 +54,7 @@ static inline u64 shinjuku_key_above(int class)
 }
 
 u64 shinjuku_key(const struct task_struct *task);
-u64 shinjuku_slice_ns(void);
+u64 shinjuku_slice_ns(int cpu);
 bool shinjuku_slice_is_over(int cpu);
 
 int shinjuku_start_dispatcher(struct saakm_policy *policy, int home);

@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#define PATIENCE	5000000000ull	/* cycles of a turn, after which no end of it is expected */
+
 /* Of one CPU: nobody else reads or writes these while a thread runs. */
 static volatile uint64_t last;
 static volatile long turns;
@@ -12,10 +14,11 @@ static long wanted_turns;
 static const void *volatile running;
 static uint64_t *took;
 
-/* From the last look at the clock of one to the first of the other: a round of this loop more. */
+/* From the last look at the clock of one to the first of the other: a part of a round more. */
 static void *take_turns(void *unused)
 {
 	const void *me = &unused;
+	uint64_t began = 0;
 
 	while (turns < wanted_turns) {
 		if (running != me) {
@@ -25,8 +28,11 @@ static void *take_turns(void *unused)
 			if (running)
 				took[turns++] = now - last;
 			running = me;
+			began = now;
 		}
 		last = __builtin_ia32_rdtsc();
+		if (last - began > PATIENCE)
+			die("no time slice ends: it is for schedulers that have any");
 	}
 	return unused;
 }
