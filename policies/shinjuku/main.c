@@ -69,7 +69,7 @@ u64 shinjuku_slice_ns(int cpu)
 	return max(wanted, 4 * READ_ONCE(shinjuku_core(cpu)->late_ns));
 }
 
-static void shinjuku_learn(struct shinjuku_core *own, s64 late_ns)
+static void shinjuku_note_late(struct shinjuku_core *own, s64 late_ns)
 {
 	s64 old = own->late_ns;
 
@@ -81,12 +81,14 @@ static u64 shinjuku_had_ns(int cpu)
 	return local_clock() - READ_ONCE(shinjuku_core(cpu)->since_ns);
 }
 
-/* For its next turn; with a dispatcher the class ends none. */
+/* Of its next turn; with a dispatcher the class ends none. */
 static void shinjuku_give_slice(struct process_event *event, struct core_event *core)
 {
 	struct shinjuku_task *t = event->data;
-	u64 ns = central ? U64_MAX : shinjuku_slice_ns(core->id);
+	u64 ns = U64_MAX;
 
+	if (!central)
+		ns = max_t(s64, shinjuku_slice_ns(core->id) - t->had_ns, 5 * NSEC_PER_USEC);
 	if (t->slice_ns != ns)
 		saakm_set_slice(event->task, ns);
 	t->slice_ns = ns;
@@ -118,32 +120,42 @@ static void shinjuku_new_place(struct process_event *event, struct core_event *c
 
 static void shinjuku_unblock_place(struct process_event *event, struct core_event *core)
 {
+	shinjuku_give_slice(event, core);
 	shinjuku_queue(event, core, wake_front || event->flags & SAAKM_EV_OUSTED);
+}
+
+/* How late has the turn ended? */
+static void shinjuku_learn(struct process_event *event, struct core_event *core)
+{
+	struct shinjuku_core *own = shinjuku_core(core->id);
+	struct shinjuku_task *t = event->data;
+
+	if (central && own->assigned.nr_tasks)
+		shinjuku_note_late(own, local_clock() - own->given_ns);
+	/* Who was alone is not interrupted when the slice is over. */
+	if (!central && own->contended && event->flags & SAAKM_EV_TICK)
+		shinjuku_note_late(own, shinjuku_had_ns(core->id) - t->had_ns - t->slice_ns);
 }
 
 /* Who has had its turn goes to the back; who has lost the CPU to another class goes on first. */
 static void shinjuku_requeue(struct process_event *event, struct core_event *core)
 {
-	struct shinjuku_core *own = shinjuku_core(core->id);
+	struct shinjuku_task *t = event->data;
 	bool over = event->flags & (SAAKM_EV_TICK | SAAKM_EV_YIELD) ||
 		    (central && shinjuku_slice_is_over(core->id));
 
-	if (central && own->assigned.nr_tasks) {
-		shinjuku_learn(own, local_clock() - own->given_ns);
-	} else if (!central && event->flags & SAAKM_EV_TICK) {
-		struct shinjuku_task *t = event->data;
-
-		if (own->contended)	/* who is alone is not interrupted */
-			shinjuku_learn(own, shinjuku_had_ns(core->id) - t->slice_ns);
-		shinjuku_give_slice(event, core);
-	}
+	shinjuku_learn(event, core);
+	t->had_ns = over ? 0 : shinjuku_had_ns(core->id);
+	shinjuku_give_slice(event, core);
 	shinjuku_queue(event, core, !over);
 }
 
 static void shinjuku_running(struct process_event *event, struct core_event *core)
 {
+	struct shinjuku_task *t = event->data;
+
 	shinjuku_core(core->id)->contended = core->nr_runnable > 1;
-	WRITE_ONCE(shinjuku_core(core->id)->since_ns, local_clock());
+	WRITE_ONCE(shinjuku_core(core->id)->since_ns, local_clock() - t->had_ns);
 	shinjuku_publish(core);
 }
 
@@ -155,6 +167,9 @@ static void shinjuku_yield(struct process_event *event, struct core_event *core)
 
 static void shinjuku_block(struct process_event *event, struct core_event *core)
 {
+	struct shinjuku_task *t = event->data;
+
+	t->had_ns = 0;
 	change_state(event->task, SAAKM_BLOCKED, core->id, NULL);
 	shinjuku_publish(core);
 }

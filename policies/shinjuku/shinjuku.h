@@ -32,7 +32,8 @@ struct shinjuku_core {
 
 struct shinjuku_task {
 	u64			place;
-	u64			slice_ns;	/* mode=distributed */
+	u64			had_ns;		/* of its slice, before a higher class took the CPU */
+	u64			slice_ns;	/* mode=distributed: the class ends its turn then */
 };
 
 DECLARE_PER_CPU_SHARED_ALIGNED(struct shinjuku_core, shinjuku_cores);

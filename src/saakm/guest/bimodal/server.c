@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Workers take the requests in order of arrival; the client makes them arrive. */
+/* The client makes requests arrive, and gives each to a worker that sleeps until then. */
 #define _GNU_SOURCE
 #include "bimodal.h"
 
@@ -11,11 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+static struct worker {
+	pthread_t thread;
+	sem_t given;
+	struct request *request;	/* NULL: there are no more */
+	atomic_bool idle;
+} *workers;
+
+/* Requests that found all workers busy, in order of arrival. */
+static struct request **backlog;
+static atomic_long nr_queued, nr_taken;
 
 static struct request *all;
 static long nr_requests;
-static atomic_long next_request;
-static sem_t arrived, ready;
 
 static void wait_for(sem_t *semaphore)
 {
@@ -24,21 +34,70 @@ static void wait_for(sem_t *semaphore)
 			die("sem_wait");
 }
 
-static void *worker(void *unused)
+static bool claim(struct worker *worker)
 {
-	sem_post(&ready);
-	for (;;) {
-		struct request *request;
-		long number;
+	bool idle = true;
 
-		wait_for(&arrived);
-		number = atomic_fetch_add(&next_request, 1);
-		if (number >= nr_requests)
-			return unused;
-		request = &all[number];
+	return atomic_compare_exchange_strong(&worker->idle, &idle, false);
+}
+
+static struct request *take_queued(void)
+{
+	long number = atomic_load(&nr_taken);
+
+	while (number < atomic_load(&nr_queued))
+		if (atomic_compare_exchange_weak(&nr_taken, &number, number + 1))
+			return backlog[number];
+	return NULL;
+}
+
+static struct request *next_request(struct worker *self)
+{
+	struct request *request = take_queued();
+
+	if (request)
+		return request;
+	atomic_store(&self->idle, true);
+	/* One may have been queued just before that. */
+	if (atomic_load(&nr_taken) < atomic_load(&nr_queued) && claim(self))
+		return next_request(self);
+	wait_for(&self->given);
+	return self->request;
+}
+
+static void *work(void *arg)
+{
+	struct request *request;
+
+	while ((request = next_request(arg))) {
 		work_do(request->is_long ? settings.long_us : settings.short_us);
 		request->done_ns = now_ns();
 	}
+	return NULL;
+}
+
+static bool give(struct worker *worker, struct request *request)
+{
+	if (!claim(worker))
+		return false;
+	worker->request = request;
+	sem_post(&worker->given);
+	return true;
+}
+
+/* The next worker that idles gets it. */
+static void request_arrives(struct request *request)
+{
+	static long last;
+
+	for (long i = 1; i <= settings.workers; i++) {
+		if (give(&workers[(last + i) % settings.workers], request)) {
+			last += i;
+			return;
+		}
+	}
+	backlog[atomic_load(&nr_queued)] = request;
+	atomic_fetch_add(&nr_queued, 1);
 }
 
 static void sleep_until(uint64_t ns)
@@ -59,16 +118,16 @@ static void *client(void *unused)
 		all[i].due_ns += begin_ns;
 		if (now_ns() < all[i].due_ns)
 			sleep_until(all[i].due_ns);
-		sem_post(&arrived);
+		request_arrives(&all[i]);
 	}
 	return unused;
 }
 
-static pthread_t start(void *(*run)(void *))
+static pthread_t start(void *(*run)(void *), void *arg)
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, run, NULL)) {
+	if (pthread_create(&thread, NULL, run, arg)) {
 		fprintf(stderr, "bimodal: pthread_create: %s\n", strerror(errno));
 		exit(1);
 	}
@@ -77,20 +136,27 @@ static pthread_t start(void *(*run)(void *))
 
 void own_serve(struct request *requests, long count)
 {
-	pthread_t *workers = calloc(settings.workers, sizeof(*workers)), sender;
+	pthread_t sender;
 
-	if (!workers || sem_init(&arrived, 0, 0) || sem_init(&ready, 0, 0))
+	workers = calloc(settings.workers, sizeof(*workers));
+	backlog = calloc(count, sizeof(*backlog));
+	if (!workers || !backlog)
 		die("no memory for the workers");
 	all = requests;
 	nr_requests = count;
+	for (long i = 0; i < settings.workers; i++) {
+		sem_init(&workers[i].given, 0, 0);
+		workers[i].thread = start(work, &workers[i]);
+	}
 	for (long i = 0; i < settings.workers; i++)
-		workers[i] = start(worker);
-	for (long i = 0; i < settings.workers; i++)
-		wait_for(&ready);
-	sender = start(client);
+		while (!atomic_load(&workers[i].idle))
+			usleep(1000);
+	sender = start(client, NULL);
 	pthread_join(sender, NULL);
+	/* Who idles has no more to do: the backlog is looked at before. */
 	for (long i = 0; i < settings.workers; i++)
-		sem_post(&arrived);
+		while (!give(&workers[i], NULL))
+			usleep(1000);
 	for (long i = 0; i < settings.workers; i++)
-		pthread_join(workers[i], NULL);
+		pthread_join(workers[i].thread, NULL);
 }

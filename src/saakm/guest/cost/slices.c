@@ -4,37 +4,35 @@
 #include "cost.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define PATIENCE	5000000000ull	/* cycles of a turn, after which no end of it is expected */
 
-/* Of one CPU: nobody else reads or writes these while a thread runs. */
-static volatile uint64_t last;
+static _Atomic uint64_t last;	/* the last look at the clock: twice that, and who looked */
 static volatile long turns;
 static long wanted_turns;
-static const void *volatile running;
 static uint64_t *took;
 
-/* From the last look at the clock of one to the first of the other: a part of a round more. */
-static void *take_turns(void *unused)
+/*
+ * From the last look of one to the first of the other. Who loses the CPU between its look and the
+ * exchange yields a sample that is far too large: hence quartiles.
+ */
+static void *take_turns(void *is_other)
 {
-	const void *me = &unused;
-	uint64_t began = 0;
+	uint64_t me = is_other != NULL, began = __builtin_ia32_rdtsc();
 
 	while (turns < wanted_turns) {
-		if (running != me) {
-			/* After the test: the turn of the other is over by now. */
-			uint64_t now = __builtin_ia32_rdtsc();
+		uint64_t now = __builtin_ia32_rdtsc();
+		uint64_t before = atomic_exchange_explicit(&last, now << 1 | me, memory_order_relaxed);
 
-			if (running)
-				took[turns++] = now - last;
-			running = me;
+		if (before && (before & 1) != me) {
+			took[turns++] = now - (before >> 1);
 			began = now;
 		}
-		last = __builtin_ia32_rdtsc();
-		if (last - began > PATIENCE)
+		if (now - began > PATIENCE)
 			die("no time slice ends: it is for schedulers that have any");
 	}
-	return unused;
+	return NULL;
 }
 
 double run_slice(long rounds)
@@ -44,7 +42,7 @@ double run_slice(long rounds)
 	took = room_for(rounds + 1);	/* the other may have looked before the last one */
 	wanted_turns = rounds;
 	begin();
-	if (pthread_create(&other, NULL, take_turns, NULL))
+	if (pthread_create(&other, NULL, take_turns, &wanted_turns))
 		die("pthread_create");
 	take_turns(NULL);
 	pthread_join(other, NULL);
