@@ -35,6 +35,7 @@ static struct {
 	u64			gave_way_ns;
 	struct cpumask		ours;
 	unsigned long		rounds, assigned, preempted;
+	u64			spent_ns;	/* for the latter two */
 } dispatcher = { .cpu = -1 };
 
 /* Is there a dispatcher, that is, do the rules of mode=central hold at the moment? */
@@ -118,8 +119,7 @@ static bool shinjuku_take_from(int from, int cpu, u64 limit)
 	return true;
 }
 
-/* @cpu gets the first who waits, if that goes before @limit. */
-static bool shinjuku_assign(int cpu, u64 limit)
+static bool shinjuku_assign_first(int cpu, u64 limit)
 {
 	int from = shinjuku_find_first(limit), other;
 
@@ -134,6 +134,17 @@ static bool shinjuku_assign(int cpu, u64 limit)
 			return true;
 	}
 	return false;
+}
+
+/* @cpu gets the first who waits, if that goes before @limit. */
+static bool shinjuku_assign(int cpu, u64 limit)
+{
+	u64 began_ns = local_clock();
+	bool assigned = shinjuku_assign_first(cpu, limit);
+
+	if (assigned)
+		dispatcher.spent_ns += local_clock() - began_ns;
+	return assigned;
 }
 
 static bool shinjuku_given_since(int cpu, s64 ns)
@@ -234,7 +245,8 @@ static bool shinjuku_may_run_here_only(struct task_struct *task, void *unused)
 /* Threads that may run on the dispatcher's CPU only get it for every other slice. */
 static void shinjuku_give_way(void)
 {
-	unsigned int us = min_t(u64, div_u64(shinjuku_slice_ns(dispatcher.cpu), NSEC_PER_USEC), 1000);
+	u64 slice_us = div_u64(shinjuku_slice_ns(dispatcher.cpu), NSEC_PER_USEC);
+	unsigned int us = min_t(u64, slice_us, 1000);
 	struct saakm_rq *to = &shinjuku_core(dispatcher.cpu)->assigned;
 	int cpu;
 
@@ -283,7 +295,7 @@ static bool shinjuku_must_look(void)
 	if (shinjuku_has_work() || kthread_should_stop())
 		return true;
 	WRITE_ONCE(dispatcher.due_ns, U64_MAX);
-	smp_mb();
+	smp_mb();	/* pairs with wq_has_sleeper() after somebody is queued */
 	return shinjuku_has_work();
 }
 
@@ -339,7 +351,13 @@ void shinjuku_stop_dispatcher(void)
 
 void shinjuku_dump_dispatcher(struct seq_buf *text)
 {
-	seq_buf_printf(text, "dispatcher on cpu %d: %lu rounds, %lu assigned, %lu preempted\n",
-		       READ_ONCE(dispatcher.cpu), READ_ONCE(dispatcher.rounds),
-		       READ_ONCE(dispatcher.assigned), READ_ONCE(dispatcher.preempted));
+	unsigned long decisions = READ_ONCE(dispatcher.assigned) + READ_ONCE(dispatcher.preempted);
+
+	seq_buf_printf(text, "dispatcher on cpu %d: %lu rounds, %lu decisions", dispatcher.cpu,
+		       READ_ONCE(dispatcher.rounds), decisions);
+	if (decisions)
+		seq_buf_printf(text, " of %llu ns, %lu of them preempted",
+			       div_u64(READ_ONCE(dispatcher.spent_ns), decisions),
+			       READ_ONCE(dispatcher.preempted));
+	seq_buf_puts(text, "\n");
 }

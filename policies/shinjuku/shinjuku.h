@@ -32,8 +32,8 @@ struct shinjuku_core {
 
 struct shinjuku_task {
 	u64			place;
-	u64			had_ns;		/* of its slice, before a higher class took the CPU */
-	u64			slice_ns;	/* mode=distributed: the class ends its turn then */
+	u64			had_ns;		/* of its slice, before it lost the CPU */
+	u64			slice_ns;	/* mode=distributed: of its next turn */
 };
 
 DECLARE_PER_CPU_SHARED_ALIGNED(struct shinjuku_core, shinjuku_cores);

@@ -105,7 +105,7 @@ def test_higher_class_has_the_cpu_alone(guest, program, mode):
 @pytest.mark.parametrize("front", [True, False])
 def test_who_wakes_goes_to_the_front(guest, program, front):
     """Of three hogs one ends its turn, before who goes to the back two more have theirs."""
-    id_ = load_policy(guest, "shinjuku", f"wake_front={int(front)}", "slice_us=20000")
+    id_ = load_policy(guest, "shinjuku", f"wake_front={int(front)}", "slice_us=2000")
     [[least, most]] = _run(guest, program, "wakes", id_)
     assert most <= 1 if front else least >= 2, (least, most)
 

@@ -83,6 +83,7 @@ def run(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help=under.HELP)],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+    param: under.Params = None,
     gdb: Annotated[
         bool, typer.Option("--gdb", help="Wait for saakm gdb before the policy is loaded.")
     ] = False,
@@ -98,7 +99,7 @@ def run(
 
     If the policy is ejected meanwhile, a message says so, and a status of 0 becomes 1.
     """
-    chosen = under.chosen(policy, vm.kernel)
+    chosen = under.chosen(policy, vm.kernel, param or [])
     if exact:
         vm = exactly(vm, command)
     else:
@@ -108,13 +109,13 @@ def run(
     machine = vm.machine(ready.kernel.vmlinux)
     if exact:
         prefix = [] if chosen.policy else chosen.words([])
-        raise typer.Exit(run_exactly(ready, machine, command, vm, gdb, prefix))
+        raise typer.Exit(run_exactly(ready, machine, command, vm, gdb, prefix, param or ()))
     with start(Guest(ready.kernel, machine), vm) as guest:
         if gdb:
             guest.wait_for_debugger()
             print(HOW_TO_ATTACH, file=sys.stderr)
         if ready.module:
-            guest.load(ready.module)
+            guest.load(ready.module, *chosen.parameters)
         # Where the user is, if the guest has that directory.
         if hidden := cache.hidden_by_guest(Path.cwd()):
             print(

@@ -34,6 +34,7 @@ def trace(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help=under.HELP)],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+    param: under.Params = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Directory; default: trace-POLICY here.")
     ] = None,
@@ -45,7 +46,7 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Record a command under a policy: a Perfetto trace, and pictures of it."""
-    chosen = under.chosen(policy, vm.kernel)
+    chosen = under.chosen(policy, vm.kernel, param or [])
     if image not in ("png", "svg"):
         raise SaakmError(
             f"no picture can be made as '{image}'", "there are png and svg", "--image png"
@@ -55,7 +56,7 @@ def trace(
     make_output(directory)
     with boot(_with_events(vm), source) as guest:
         if source:
-            guest.load(source)
+            guest.load(source, *chosen.parameters)
         recorded = _record(guest, name, chosen.shell(command), buffer, vm.timeout, not as_json)
         report_splats(guest)
         failed = report_ejections(guest)

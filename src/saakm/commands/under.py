@@ -2,13 +2,18 @@
 """What a command runs under: a policy, one of our sched_ext schedulers, SCHED_FIFO, or fair."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from ..base import paths
 from ..base.errors import SaakmError
 from ..builder import given, peers
 from ..builder.names import CHRT, REALTIME
+from ..builder.parameters import check_names
 from ..builder.policies import find_policy, module_name
 from ..model.fair_class import FAIR
 
@@ -17,11 +22,17 @@ HELP = (
     f"{', '.join(peers.OURS)}."
 )
 
+Params = Annotated[
+    list[str] | None,
+    typer.Option("--param", help="Of the policy's module, as slice_us=2000; may be repeated."),
+]
+
 
 @dataclass(frozen=True)
 class Under:
     word: str  # as the user has it
     policy: Path | None = None
+    parameters: tuple[str, ...] = ()  # of the policy's module
 
     @property
     def is_peer(self) -> bool:
@@ -49,11 +60,19 @@ class Under:
         return shlex.join(self.words(command))
 
 
-def chosen(word: str, kernel: str = "") -> Under:
+def chosen(word: str, kernel: str = "", parameters: Sequence[str] = ()) -> Under:
     """Refuses what there is not, or not on this kernel: what --kernel says; builds nothing."""
-    if word == REALTIME or word in peers.OURS:
-        return Under(word)
-    return Under(word, check_policy(word, kernel))
+    is_other = word == REALTIME or word in peers.OURS
+    policy = None if is_other else check_policy(word, kernel)
+    if policy:
+        check_names(list(parameters), policy)
+    elif parameters:
+        raise SaakmError(
+            f"--param {parameters[0]} says nothing about '{word}'",
+            "only policies are modules that take parameters here",
+            "leave it out, or name a policy",
+        )
+    return Under(word, policy, tuple(parameters))
 
 
 def check_policy(word: str, kernel: str = "") -> Path | None:

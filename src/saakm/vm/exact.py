@@ -70,10 +70,11 @@ def run_exactly(
     vm: VmOptions,
     gdb: bool,
     prefix: Sequence[str] = (),
+    parameters: Sequence[str] = (),
 ) -> int:
     """The command's exit status, or 1 if its policy was ejected. The machine is exactly()'s.
 
-    `prefix`: what runs the command under something else than a policy.
+    `prefix`: what runs the command under something else than a policy; `parameters`: of its module.
     """
     files = {"bin/busybox": Path("/bin/busybox"), **_program(command[0])}
     words, load = _packed(command), _features(vm.set_features)
@@ -82,7 +83,7 @@ def run_exactly(
         words = [*_packed(prefix), *words]
     if ready.module:
         files |= {"policy.ko": ready.module, **_at("bin/saakmctl", ready.saakmctl)}
-        load += "insmod /policy.ko\n"
+        load += f"{shlex.join(['insmod', '/policy.ko', *parameters])}\n"
         words = ["saakmctl", "exec", ready.module.stem, "--", *words]
     kernel, exchange = ready.kernel, new_exchange()
     try:

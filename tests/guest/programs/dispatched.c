@@ -68,7 +68,7 @@ static void classes(void)
 }
 
 static sem_t wake;
-static volatile int turns_then, turns_now;
+static volatile int turns_now;
 
 static void waits(struct subject *self)
 {
@@ -85,7 +85,7 @@ static void wakes(void)
 {
 	enum { N = 3, TIMES = 20 };
 	struct subject *sleeper = &hogs[N];
-	int most = 0, least = 1 << 30;
+	int most = 0, least = 1 << 30, earlier, later;
 
 	sem_init(&wake, 0, 0);
 	subject_start(sleeper, waits, CPU);
@@ -96,11 +96,13 @@ static void wakes(void)
 		uint64_t before = sleeper->progress;
 
 		AWAIT(in_state(sleeper->tid, "BLOCKED"));
-		turns_then = nr_turns;
+		/* A turn may end while it is woken. */
+		earlier = nr_turns;
 		sem_post(&wake);
+		later = nr_turns;
 		AWAIT(sleeper->progress > before);
-		most = turns_now - turns_then > most ? turns_now - turns_then : most;
-		least = turns_now - turns_then < least ? turns_now - turns_then : least;
+		most = turns_now - later > most ? turns_now - later : most;
+		least = turns_now - earlier < least ? turns_now - earlier : least;
 	}
 	printf("%d %d\n", least, most);
 	sleeper->stop = 1;
