@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """The policy shinjuku: turns of microseconds, classes, and a dispatcher that decides for all CPUs."""
 
+import os
 import re
 import statistics
+import subprocess
+import sys
 
 import pytest
 
+from saakm.base import paths
 from saakm.base.errors import SaakmError
 
 from .support import SYSFS, last_error, load_policy, policies, run_ok, until
@@ -15,6 +19,15 @@ pytestmark = pytest.mark.kernel("base")
 DUMP = "saakmctl dump shinjuku"
 MODES = ["distributed", "central"]
 ONLINE = "/sys/devices/system/cpu/cpu{}/online"
+
+
+def saakm(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "saakm", *args],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "120"},
+    )
 
 
 def _run(guest, program, scenario: str, id_: int) -> list[list[int]]:
@@ -178,3 +191,20 @@ def test_it_ends_with_its_policy(guest):
 def test_unloaded_under_load(guest, program):
     load_policy(guest, "shinjuku", "mode=central")
     run_ok(guest, f"{program('crowd')} -p shinjuku -n 8 -l 100 -e other 'rmmod shinjuku'", 100)
+
+
+# --- commands give parameters ---
+
+
+@pytest.mark.parametrize("how", [["--deterministic"], ["--exact"]])
+def test_run_gives_parameters_to_the_module(how):
+    command = ["run", "shinjuku", *how, "--param", "mode=central", "--param", "dispatcher=1"]
+    done = saakm(*command, "--", "cat", "/sys/module/shinjuku/parameters/dispatcher")
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+
+
+def test_run_refuses_parameters_that_nobody_takes_fails():
+    done = saakm("run", "shinjuku", "--param", "mod=central", "--", "true")
+    assert done.returncode == 2 and "it has no parameter 'mod'" in done.stderr
+    done = saakm("run", "fair", "--param", "mode=central", "--", "true")
+    assert done.returncode == 2 and "--param mode=central says nothing about 'fair'" in done.stderr

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ..base import paths
-from ..base.errors import SaakmError
+from ..base.errors import BadInput, SaakmError
 from ..builder import given, peers
 from ..builder.names import CHRT, REALTIME
 from ..builder.parameters import check_names
@@ -67,7 +67,7 @@ def chosen(word: str, kernel: str = "", parameters: Sequence[str] = ()) -> Under
     if policy:
         check_names(list(parameters), policy)
     elif parameters:
-        raise SaakmError(
+        raise BadInput(
             f"--param {parameters[0]} says nothing about '{word}'",
             "only policies are modules that take parameters here",
             "leave it out, or name a policy",
