@@ -14,7 +14,9 @@
 	extern const void * const __stop_##section[] __weak
 
 LIST(sim_initcalls);
-LIST(sim_modules);
+LIST(sim_module_files);
+/* Not weak: without a policy the program does not link. */
+extern const void * const __start_sim_modules[], * const __stop_sim_modules[];
 LIST(sim_params);
 
 #define for_each_listed(section, pointer)					\
@@ -121,7 +123,6 @@ extern char __start_sim_init_text[] __weak, __stop_sim_init_text[] __weak;
 extern char __start_sim_init_data[] __weak, __stop_sim_init_data[] __weak;
 extern char __start_sim_init_const[] __weak, __stop_sim_init_const[] __weak;
 
-/* A module is the files whose module_init() or module_exit() name it. */
 bool within_module(unsigned long address, const struct module *module)
 {
 	const struct sim_module_hook **pointer;
@@ -129,7 +130,7 @@ bool within_module(unsigned long address, const struct module *module)
 
 	if (!file)
 		return false;
-	for_each_listed(sim_modules, pointer)
+	for_each_listed(sim_module_files, pointer)
 		if ((*pointer)->module == module && sim_symbol_file(*pointer) == file)
 			return true;
 	return false;
@@ -257,16 +258,15 @@ static void (*exit_of(const struct module *module))(void)
 	return NULL;
 }
 
-/* One for each hook: a file may have two. */
-static struct sim_image **images;
+static struct sim_image **images;		/* one for each file */
 
 static void save_images(void)
 {
 	const struct sim_module_hook **pointer;
 	unsigned int n = 0;
 
-	images = sim_alloc((char *)__stop_sim_modules - (char *)__start_sim_modules + 1);
-	for_each_listed(sim_modules, pointer)
+	images = sim_alloc((char *)__stop_sim_module_files - (char *)__start_sim_module_files + 1);
+	for_each_listed(sim_module_files, pointer)
 		images[n++] = sim_image_save(sim_symbol_file(*pointer));
 }
 
@@ -275,7 +275,7 @@ static void restore_images(const struct module *module)
 	const struct sim_module_hook **pointer;
 	unsigned int n = 0;
 
-	for_each_listed(sim_modules, pointer) {
+	for_each_listed(sim_module_files, pointer) {
 		if ((*pointer)->module == module)
 			sim_image_restore(images[n]);
 		n++;

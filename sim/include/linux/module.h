@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Modules. Stands for linux/module.h and export.h. A policy is compiled with MODULE and
- * KBUILD_MODNAME as by Kbuild, and linked into the simulator: THIS_MODULE is a struct of its file,
- * which the section "sim_modules" lists. The model calls init and exit, and keeps the state.
+ * KBUILD_MODNAME as by Kbuild, and linked into the simulator: THIS_MODULE is a struct of its own,
+ * which the sections "sim_modules" (with init and exit) and "sim_module_files" list. The model calls
+ * them, and keeps the state.
  */
 #ifndef _LINUX_MODULE_H
 #define _LINUX_MODULE_H
@@ -46,13 +47,12 @@ struct sim_module_hook {
 #ifdef __KBUILD_MODNAME
 #define __this_module	__PASTE(__this_module_, __KBUILD_MODNAME)
 struct module __this_module __weak = { .name = KBUILD_MODNAME };
-/* Without a function: so that each file is known to be of the module. */
-static const struct sim_module_hook __sim_module_part = { .module = &__this_module };
-__sim_list(sim_modules, __sim_module_part);
 #else
 static struct module __this_module __maybe_unused = { .name = KBUILD_MODNAME };
 #endif
 #define THIS_MODULE	(&__this_module)
+static const struct sim_module_hook __sim_module_file = { .module = THIS_MODULE };
+__sim_list(sim_module_files, __sim_module_file);
 #define module_init(fn)								\
 	static const struct sim_module_hook __sim_module_init =			\
 		{ .module = THIS_MODULE, .init = fn };				\

@@ -67,26 +67,28 @@ static DEFINE_PER_CPU(unsigned int, saakm_far);
  */
 static __always_inline int saakm_search(int cpu, bool (*found)(int cpu, void *arg), void *arg)
 {
-	unsigned int far = nr_cpu_ids > SAAKM_IDLE_PROBES ? SAAKM_IDLE_PROBES / 4 : 0;
-	unsigned int probes = SAAKM_IDLE_PROBES - 1, from;
+	const bool many = NR_CPUS > SAAKM_IDLE_PROBES && nr_cpu_ids > SAAKM_IDLE_PROBES;
+	const unsigned int far = SAAKM_IDLE_PROBES / 4;
+	unsigned int probes = SAAKM_IDLE_PROBES - 1, from = cpu + 1;
 	struct topology_level *level, *inner = NULL;
 	int other;
 
 	for_each_topology_level(level, cpu) {
-		from = level->next ? cpu + 1 : __this_cpu_read(saakm_far) ?: cpu + 1;
+		if (many && !level->next)
+			from = __this_cpu_read(saakm_far) ?: cpu + 1;
 		for_each_cpu_wrap(other, &level->cores, from) {
 			if (inner ? cpumask_test_cpu(other, &inner->cores) : other == cpu)
 				continue;
-			if (level->next && probes <= far)
+			if (many && level->next && probes <= far)
 				break;
-			if (!probes--) {
+			if (many && !probes--) {
 				__this_cpu_write(saakm_far, other ?: nr_cpu_ids);
 				return -1;
 			}
 			if (found(other, arg))
 				return other;
 		}
-		inner = probes > far ? level : inner;
+		inner = !many || probes > far ? level : inner;
 	}
 	return -1;
 }
