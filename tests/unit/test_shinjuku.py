@@ -150,7 +150,9 @@ def taken(policy: str, cpus, mine: str) -> str:
     """Hogs of another class, one on each of these CPUs, and two of this policy."""
     hogs = [f"h{cpu}" for cpu in cpus]
     groups = "".join(f"group h{cpu} 1 0 {policy} 0 {cpu} none\n" for cpu in cpus)
-    programs = "".join(f"program {name}\nloop forever\n{{}}run 1000000\nend\nend\n" for name in hogs)
+    programs = "".join(
+        f"program {name}\nloop forever\n{{}}run 1000000\nend\nend\n" for name in hogs
+    )
     return (
         f"saakm-program 1\ngroup mine 2 0 main 0 all none\n{groups}{programs.format(*[''] * len(hogs))}"
         f"program mine\nset_cpus {mine}\nloop forever\nrun 100000\nsleep 1000000\nend\nend\n"
@@ -159,7 +161,9 @@ def taken(policy: str, cpus, mine: str) -> str:
 
 @pytest.mark.parametrize("policy", ["fair", "rt:10"])
 @pytest.mark.parametrize("cpus, mine", [((0, 1, 2), "0-3"), ((2,), "2-3")])
-def test_the_dispatcher_makes_way_where_it_has_no_cpu_to_give(shinjuku, tmp_path, policy, cpus, mine):
+def test_the_dispatcher_makes_way_where_it_has_no_cpu_to_give(
+    shinjuku, tmp_path, policy, cpus, mine
+):
     """Its own is left to them for every other slice."""
     text = taken(policy, cpus, mine)
     groups = run(shinjuku, tmp_path, text, *CENTRAL, ns=210_000_000)

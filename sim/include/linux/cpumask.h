@@ -136,6 +136,7 @@ static __always_inline unsigned int __sim_next_cpu(unsigned int from, const stru
 }
 
 #define cpumask_first(mask)		__sim_next_cpu(0, mask, NULL, 0)
+#define small_cpumask_bits		nr_cpu_ids
 #define cpumask_next(cpu, mask)		__sim_next_cpu((int)(cpu) + 1, mask, NULL, 0)
 #define cpumask_first_and(a, b)		__sim_next_cpu(0, a, b, 0)
 #define cpumask_next_and(cpu, a, b)	__sim_next_cpu((int)(cpu) + 1, a, b, 0)

@@ -55,7 +55,9 @@ static void classes(void)
 		subject_start(&hogs[i], takes_turns, CPU);
 	AWAIT(hogs[0].progress && hogs[1].progress);
 	give_class(&hogs[1], 3);
-	/* The other one may have had the CPU until then. */
+	/* The other one may have had the CPU until then, or been given it already. */
+	before[1] = hogs[1].progress;
+	AWAIT(hogs[1].progress > before[1] + 3000000);
 	AWAIT(in_state(hogs[0].tid, "READY"));
 	before[0] = hogs[0].progress;
 	before[1] = hogs[1].progress;

@@ -67,7 +67,7 @@ static DEFINE_PER_CPU(unsigned int, saakm_far);
  */
 static __always_inline int saakm_search(int cpu, bool (*found)(int cpu, void *arg), void *arg)
 {
-	const bool many = NR_CPUS > SAAKM_IDLE_PROBES && nr_cpu_ids > SAAKM_IDLE_PROBES;
+	const bool many = small_cpumask_bits > SAAKM_IDLE_PROBES;	/* may be a constant */
 	const unsigned int far = SAAKM_IDLE_PROBES / 4;
 	unsigned int probes = SAAKM_IDLE_PROBES - 1, from = cpu + 1;
 	struct topology_level *level, *inner = NULL;
