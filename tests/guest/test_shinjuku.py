@@ -206,5 +206,7 @@ def test_run_gives_parameters_to_the_module(how):
 def test_run_refuses_parameters_that_nobody_takes_fails():
     done = saakm("run", "shinjuku", "--param", "mod=central", "--", "true")
     assert done.returncode == 2 and "it has no parameter 'mod'" in done.stderr
-    done = saakm("run", "fair", "--param", "mode=central", "--", "true")
-    assert done.returncode == 2 and "--param mode=central says nothing about 'fair'" in done.stderr
+    for command in ("run", "trace"):
+        done = saakm(command, "fair", "--param", "mode=central", "--", "true")
+        assert done.returncode == 2
+        assert "--param mode=central says nothing about 'fair'" in done.stderr

@@ -761,3 +761,22 @@ def test_a_device_is_an_output_for_who_may_not_write_beside_it():
         [sys.executable, "-c", code, str(paths.REPO / "src")], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_at_twice_the_rate_what_costs_instructions_takes_half_the_time():
+    took = []
+    for rate in ("1000", "2000"):
+        done = saakm("fifo", "--rate", rate, "--for", "20ms", "--json")
+        assert done.returncode == 0, done.stderr
+        result = json.loads(done.stdout)
+        took.append(result["cost_ns"] / result["switches"])
+    assert took[1] < took[0] * 0.7
+
+
+def test_a_rate_of_nothing_is_refused(tmp_path):
+    costs = tmp_path / "costs"
+    costs.write_text("switch 1000\nrate 1000\n")
+    done = saakm("fifo", "--rate", "2000", "--free", "--for", "1ms")
+    assert done.returncode == 2 and "--free and --rate exclude each other" in done.stderr
+    done = saakm("fifo", "--rate", "2000", "--costs", str(costs), "--for", "1ms")
+    assert done.returncode == 2 and f"--rate says nothing about {costs}" in done.stderr
