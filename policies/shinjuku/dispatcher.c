@@ -30,7 +30,7 @@ static struct {
 	struct saakm_notifier	calls;
 	int			home;
 	int			cpu;		/* where it is; -1: there is no CPU for it */
-	bool			awake;
+	bool			awake, returning;
 	u64			due_ns;		/* when it looks; U64_MAX: it sleeps */
 	u64			gave_way_ns;
 	struct cpumask		ours;
@@ -63,7 +63,14 @@ bool shinjuku_dispatches(int cpu)
 		return false;
 	if (cpu == READ_ONCE(dispatcher.cpu))
 		return !READ_ONCE(dispatcher.awake);
-	return shinjuku_is_ours(cpu);
+	/* In its sleep it does not look which are. */
+	return READ_ONCE(dispatcher.due_ns) == U64_MAX || shinjuku_is_ours(cpu);
+}
+
+/* Does the caller, in a handler, move a thread to a queue of those who have got a CPU? */
+bool shinjuku_assigns(void)
+{
+	return current == dispatcher.thread && !dispatcher.returning;
 }
 
 int shinjuku_dispatcher_cpu(void)
@@ -74,6 +81,7 @@ int shinjuku_dispatcher_cpu(void)
 /* Somebody has been queued. */
 void shinjuku_call_dispatcher(void)
 {
+	smp_mb();	/* pairs with shinjuku_must_look() */
 	if (READ_ONCE(dispatcher.due_ns) == U64_MAX)
 		WRITE_ONCE(dispatcher.due_ns, local_clock() + STUCK_NS);
 	if (wq_has_sleeper(&dispatcher.calls.wait))
@@ -112,11 +120,14 @@ static bool shinjuku_take_from(int from, int cpu, u64 limit)
 {
 	struct saakm_rq *waiting = &saakm_core_of(dispatcher.policy, from)->rq;
 	struct shinjuku_core *to = shinjuku_core(cpu);
+	u64 before_ns = to->given_ns;
 
-	if (saakm_steal(waiting, cpu, &to->assigned, 1, shinjuku_goes_before, &limit) <= 0)
-		return false;
-	to->given_ns = local_clock();
-	return true;
+	/* That CPU may act upon it before we are back. */
+	WRITE_ONCE(to->given_ns, local_clock());
+	if (saakm_steal(waiting, cpu, &to->assigned, 1, shinjuku_goes_before, &limit) > 0)
+		return true;
+	WRITE_ONCE(to->given_ns, before_ns);
+	return false;
 }
 
 static bool shinjuku_assign_first(int cpu, u64 limit)
@@ -180,9 +191,12 @@ static bool shinjuku_is_served(int cpu)
 		return true;
 	if (!READ_ONCE(assigned->nr_tasks))
 		return false;
-	if (!shinjuku_given_since(cpu, STUCK_NS))
+	if (!shinjuku_given_since(cpu, STUCK_NS)) {
+		dispatcher.returning = true;
 		saakm_steal(assigned, cpu, &saakm_core_of(dispatcher.policy, cpu)->rq, 1,
 			    NULL, NULL);
+		dispatcher.returning = false;
+	}
 	return true;
 }
 
@@ -295,7 +309,7 @@ static bool shinjuku_must_look(void)
 	if (shinjuku_has_work() || kthread_should_stop())
 		return true;
 	WRITE_ONCE(dispatcher.due_ns, U64_MAX);
-	smp_mb();	/* pairs with wq_has_sleeper() after somebody is queued */
+	smp_mb();	/* pairs with shinjuku_call_dispatcher(), after somebody is queued */
 	return shinjuku_has_work();
 }
 

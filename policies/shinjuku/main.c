@@ -131,7 +131,7 @@ static void shinjuku_learn(struct process_event *event, struct core_event *core)
 	struct shinjuku_task *t = event->data;
 
 	if (central && own->assigned.nr_tasks)
-		shinjuku_note_late(own, local_clock() - own->given_ns);
+		shinjuku_note_late(own, local_clock() - READ_ONCE(own->given_ns));
 	/* Who was alone is not interrupted when the slice is over. */
 	if (!central && own->contended && event->flags & SAAKM_EV_TICK)
 		shinjuku_note_late(own, shinjuku_had_ns(core->id) - t->had_ns - t->slice_ns);
@@ -142,7 +142,7 @@ static void shinjuku_requeue(struct process_event *event, struct core_event *cor
 {
 	struct shinjuku_task *t = event->data;
 	bool over = event->flags & (SAAKM_EV_TICK | SAAKM_EV_YIELD) ||
-		    (central && shinjuku_slice_is_over(core->id));
+		    shinjuku_slice_is_over(core->id);
 
 	shinjuku_learn(event, core);
 	t->had_ns = over ? 0 : shinjuku_had_ns(core->id);
@@ -162,7 +162,9 @@ static void shinjuku_running(struct process_event *event, struct core_event *cor
 /* To the dispatcher, its turn is over. */
 static void shinjuku_yield(struct process_event *event, struct core_event *core)
 {
-	WRITE_ONCE(shinjuku_core(core->id)->since_ns, 0);
+	shinjuku_core(core->id)->contended = false;
+	if (central)
+		WRITE_ONCE(shinjuku_core(core->id)->since_ns, 0);
 }
 
 static void shinjuku_block(struct process_event *event, struct core_event *core)
@@ -176,6 +178,7 @@ static void shinjuku_block(struct process_event *event, struct core_event *core)
 
 static void shinjuku_terminate(struct process_event *event, struct core_event *core)
 {
+	shinjuku_core(core->id)->contended = false;
 	shinjuku_publish(core);
 }
 
@@ -186,11 +189,17 @@ static void shinjuku_attr_changed(struct process_event *event, struct core_event
 		saakm_preempt(core);
 }
 
-/* Also by the dispatcher, from one queue of a core to the other. */
+/* Also by the dispatcher, from one queue of a core to the other. It is in none now. */
 static void shinjuku_moved(struct process_event *event, struct core_event *from,
 			   struct core_event *core)
 {
+	struct shinjuku_core *own = shinjuku_core(core->id);
+	u64 key = shinjuku_key(event->task);
+
+	shinjuku_core(from->id)->contended = false;
 	shinjuku_publish(from);
+	if (central && !shinjuku_assigns())
+		WRITE_ONCE(own->first_key, core->rq.nr_tasks ? min(own->first_key, key) : key);
 }
 
 /* Slices end by a timer; but without a dispatcher, those that it would have ended end here. */
@@ -215,9 +224,10 @@ static struct task_struct *shinjuku_first_here(struct core_event *core)
 
 	if (!first || !curr)
 		return first ?: curr;
-	if (shinjuku_class(first) != shinjuku_class(curr))
-		return shinjuku_class(first) > shinjuku_class(curr) ? first : curr;
-	return saakm_curr(core) ?: first;
+	if (shinjuku_class(first) == shinjuku_class(curr))
+		return saakm_curr(core) ?: first;
+	shinjuku_core(core->id)->contended = false;	/* if it goes on, then without an event */
+	return shinjuku_class(first) > shinjuku_class(curr) ? first : curr;
 }
 
 static struct task_struct *shinjuku_schedule(struct core_event *core)

@@ -21,7 +21,7 @@
 struct shinjuku_core {
 	struct saakm_rq		assigned;	/* whom the dispatcher has given this CPU */
 	u64			late_ns;	/* from a slice's end until it is acted upon */
-	bool			contended;	/* since the running thread has the CPU */
+	bool			contended;	/* as long as the running thread has the CPU */
 	/* Hints for the dispatcher, which looks without a lock: */
 	u64			first_key;	/* of core->rq, while that is not empty */
 	u64			since_ns;	/* that long has the running thread had the CPU */
@@ -64,6 +64,7 @@ bool shinjuku_dispatched(void);
 bool shinjuku_dispatches(int cpu);
 int shinjuku_dispatcher_cpu(void);
 void shinjuku_call_dispatcher(void);
+bool shinjuku_assigns(void);
 void shinjuku_dump_dispatcher(struct seq_buf *text);
 
 #endif /* SHINJUKU_H */
