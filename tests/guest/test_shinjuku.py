@@ -206,6 +206,9 @@ def test_run_gives_parameters_to_the_module(how):
 def test_run_refuses_parameters_that_nobody_takes_fails():
     done = saakm("run", "shinjuku", "--param", "mod=central", "--", "true")
     assert done.returncode == 2 and "it has no parameter 'mod'" in done.stderr
+    for parameter in ("", "=1", "slice_us=1 2"):
+        done = saakm("run", "shinjuku", "--param", parameter, "--", "true")
+        assert done.returncode == 2 and f"--param '{parameter}' is no parameter" in done.stderr
     for command in ("run", "trace"):
         done = saakm(command, "fair", "--param", "mode=central", "--", "true")
         assert done.returncode == 2

@@ -2,6 +2,7 @@
 """What a command runs under: a policy, one of our sched_ext schedulers, SCHED_FIFO, or fair."""
 
 import shlex
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,13 @@ def chosen(word: str, kernel: str = "", parameters: Sequence[str] = ()) -> Under
     """Refuses what there is not, or not on this kernel: what --kernel says; builds nothing."""
     is_other = word == REALTIME or word in peers.OURS
     policy = None if is_other else check_policy(word, kernel)
+    for parameter in parameters:
+        if not parameter.partition("=")[0] or set(parameter) & set(string.whitespace):
+            raise BadInput(
+                f"--param '{parameter}' is no parameter",
+                "the kernel takes what is behind a space for another one",
+                "--param NAME=VALUE, once for each",
+            )
     if policy:
         check_names(list(parameters), policy)
     elif parameters:

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define PATIENCE	5000000000ull	/* cycles of a turn, after which no end of it is expected */
+#define PATIENCE	1000000000ull	/* cycles of a turn, after which no end of it is expected */
 
 static _Atomic uint64_t last;	/* the last look at the clock: twice that, and who looked */
 static volatile long turns;
