@@ -130,24 +130,41 @@ static bool shinjuku_take_from(int from, int cpu, u64 limit)
 	return false;
 }
 
+/* Somebody may wait there, who has run there before. */
+static bool shinjuku_idles(int cpu)
+{
+	return saakm_running_prio(cpu) == MAX_PRIO;
+}
+
+/* Of two CPUs that idle, the one where the first of @from's queue has its memory. */
+static int shinjuku_nearer(int from, int cpu)
+{
+	int last = READ_ONCE(shinjuku_core(from)->first_ran_on);
+
+	if (last == dispatcher.cpu || !cpu_active(last) || !shinjuku_idles(last) ||
+	    READ_ONCE(shinjuku_core(last)->assigned.nr_tasks))
+		return cpu;
+	return last;
+}
+
 static bool shinjuku_assign_first(int cpu, u64 limit)
 {
 	int from = shinjuku_find_first(limit), other;
 
 	if (from < 0)
 		return false;
-	if (shinjuku_take_from(from, cpu, limit))
+	if (shinjuku_take_from(from, limit == NOBODY ? shinjuku_nearer(from, cpu) : cpu, limit))
 		return true;
 	/* That one may not run there. */
 	for_each_online_cpu(other) {
-		if (other != from && shinjuku_first_key(other) < limit &&
+		if (shinjuku_first_key(other) < limit &&
 		    shinjuku_take_from(other, cpu, limit))
 			return true;
 	}
 	return false;
 }
 
-/* @cpu gets the first who waits, if that goes before @limit. */
+/* @cpu, or one that idles, too, gets the first who waits, if that goes before @limit. */
 static bool shinjuku_assign(int cpu, u64 limit)
 {
 	u64 began_ns = local_clock();
@@ -174,12 +191,6 @@ static u64 shinjuku_limit(int cpu)
 	/* Who was given the CPU just now may not have said yet that it has it. */
 	over = shinjuku_slice_is_over(cpu) && !shinjuku_given_since(cpu, shinjuku_slice_ns(cpu));
 	return shinjuku_key_above((int)shinjuku_class(running) - over);
-}
-
-/* Somebody may wait there, who has run there before. */
-static bool shinjuku_idles(int cpu)
-{
-	return saakm_running_prio(cpu) == MAX_PRIO;
 }
 
 /* Has it got somebody? Who did not get the CPU, since a higher class has it, waits again. */
@@ -239,8 +250,9 @@ static bool shinjuku_round(void)
 		return false;
 	shinjuku_look_for_ours();
 	for_each_cpu(cpu, cpu_active_mask) {
-		if (!shinjuku_is_served(cpu) && shinjuku_idles(cpu))
-			dispatcher.assigned += shinjuku_assign(cpu, NOBODY);
+		while (!shinjuku_is_served(cpu) && shinjuku_idles(cpu) &&
+		       shinjuku_assign(cpu, NOBODY))
+			dispatcher.assigned++;
 	}
 	for_each_cpu(cpu, cpu_active_mask) {
 		u64 limit = shinjuku_is_served(cpu) ? 0 : shinjuku_limit(cpu);

@@ -37,20 +37,29 @@ u64 shinjuku_key(const struct task_struct *task)
 	return shinjuku_key_above(shinjuku_class(task)) | t->place;
 }
 
+static void shinjuku_publish_one(struct shinjuku_core *own, struct task_struct *first)
+{
+	struct shinjuku_task *t = saakm_task_data(first);
+
+	WRITE_ONCE(own->first_key, shinjuku_key(first));
+	WRITE_ONCE(own->first_ran_on, t->ran_on);
+}
+
 /* Lets the dispatcher know who is first here. */
 static void shinjuku_publish(struct core_event *core)
 {
 	struct task_struct *first = central ? saakm_rq_first(&core->rq) : NULL;
 
 	if (first)
-		WRITE_ONCE(shinjuku_core(core->id)->first_key, shinjuku_key(first));
+		shinjuku_publish_one(shinjuku_core(core->id), first);
 }
 
-static void shinjuku_queue(struct process_event *event, struct core_event *core, bool front)
+static void shinjuku_queue(struct process_event *event, struct core_event *core, u64 now,
+			   bool front)
 {
 	struct shinjuku_task *t = event->data;
 
-	t->place = local_clock() + (front ? 0 : HEAD_START_NS);
+	t->place = now + (front ? 0 : HEAD_START_NS);
 	change_state(event->task, SAAKM_READY, core->id, &core->rq);
 	if (!central)
 		return;
@@ -76,9 +85,10 @@ static void shinjuku_note_late(struct shinjuku_core *own, s64 late_ns)
 	WRITE_ONCE(own->late_ns, old + (clamp_t(s64, late_ns, 0, LATE_MAX_NS) - old) / 8);
 }
 
-static u64 shinjuku_had_ns(int cpu)
+/* For how long? Another CPU's clock may be a little ahead. */
+static s64 shinjuku_had_ns(int cpu, u64 now)
 {
-	return local_clock() - READ_ONCE(shinjuku_core(cpu)->since_ns);
+	return now - READ_ONCE(shinjuku_core(cpu)->since_ns);
 }
 
 /* Of its next turn; with a dispatcher the class ends none. */
@@ -94,10 +104,10 @@ static void shinjuku_give_slice(struct process_event *event, struct core_event *
 	t->slice_ns = ns;
 }
 
-/* Where the class does not end slices. Another CPU's clock may be a little ahead. */
+/* Where the class does not end slices. */
 bool shinjuku_slice_is_over(int cpu)
 {
-	return (s64)shinjuku_had_ns(cpu) >= (s64)shinjuku_slice_ns(cpu);
+	return shinjuku_had_ns(cpu, local_clock()) >= (s64)shinjuku_slice_ns(cpu);
 }
 
 /* Events */
@@ -115,45 +125,48 @@ static int shinjuku_prepare(struct process_event *event)
 static void shinjuku_new_place(struct process_event *event, struct core_event *core)
 {
 	shinjuku_give_slice(event, core);
-	shinjuku_queue(event, core, false);
+	shinjuku_queue(event, core, local_clock(), false);
 }
 
 static void shinjuku_unblock_place(struct process_event *event, struct core_event *core)
 {
 	shinjuku_give_slice(event, core);
-	shinjuku_queue(event, core, wake_front || event->flags & SAAKM_EV_OUSTED);
+	shinjuku_queue(event, core, local_clock(), wake_front || event->flags & SAAKM_EV_OUSTED);
 }
 
 /* How late has the turn ended? */
-static void shinjuku_learn(struct process_event *event, struct core_event *core)
+static void shinjuku_learn(struct process_event *event, struct core_event *core, u64 now)
 {
 	struct shinjuku_core *own = shinjuku_core(core->id);
 	struct shinjuku_task *t = event->data;
 
 	if (central && own->assigned.nr_tasks)
-		shinjuku_note_late(own, local_clock() - READ_ONCE(own->given_ns));
+		shinjuku_note_late(own, now - READ_ONCE(own->given_ns));
 	/* Who was alone is not interrupted when the slice is over. */
 	if (!central && own->contended && event->flags & SAAKM_EV_TICK)
-		shinjuku_note_late(own, shinjuku_had_ns(core->id) - t->had_ns - t->slice_ns);
+		shinjuku_note_late(own, shinjuku_had_ns(core->id, now) - t->had_ns - t->slice_ns);
 }
 
 /* Who has had its turn goes to the back; who has lost the CPU to another class goes on first. */
 static void shinjuku_requeue(struct process_event *event, struct core_event *core)
 {
 	struct shinjuku_task *t = event->data;
+	u64 now = local_clock();
+	s64 had_ns = shinjuku_had_ns(core->id, now);
 	bool over = event->flags & (SAAKM_EV_TICK | SAAKM_EV_YIELD) ||
-		    shinjuku_slice_is_over(core->id);
+		    had_ns >= (s64)shinjuku_slice_ns(core->id);
 
-	shinjuku_learn(event, core);
-	t->had_ns = over ? 0 : shinjuku_had_ns(core->id);
+	shinjuku_learn(event, core, now);
+	t->had_ns = over ? 0 : had_ns;
 	shinjuku_give_slice(event, core);
-	shinjuku_queue(event, core, !over);
+	shinjuku_queue(event, core, now, !over);
 }
 
 static void shinjuku_running(struct process_event *event, struct core_event *core)
 {
 	struct shinjuku_task *t = event->data;
 
+	t->ran_on = core->id;
 	shinjuku_core(core->id)->contended = core->nr_runnable > 1;
 	WRITE_ONCE(shinjuku_core(core->id)->since_ns, local_clock() - t->had_ns);
 	shinjuku_publish(core);
@@ -194,12 +207,12 @@ static void shinjuku_moved(struct process_event *event, struct core_event *from,
 			   struct core_event *core)
 {
 	struct shinjuku_core *own = shinjuku_core(core->id);
-	u64 key = shinjuku_key(event->task);
 
 	shinjuku_core(from->id)->contended = false;
 	shinjuku_publish(from);
-	if (central && !shinjuku_assigns())
-		WRITE_ONCE(own->first_key, core->rq.nr_tasks ? min(own->first_key, key) : key);
+	if (central && !shinjuku_assigns() &&
+	    (!core->rq.nr_tasks || shinjuku_key(event->task) < own->first_key))
+		shinjuku_publish_one(own, event->task);
 }
 
 /* Slices end by a timer; but without a dispatcher, those that it would have ended end here. */

@@ -24,6 +24,7 @@ struct shinjuku_core {
 	bool			contended;	/* as long as the running thread has the CPU */
 	/* Hints for the dispatcher, which looks without a lock: */
 	u64			first_key;	/* of core->rq, while that is not empty */
+	int			first_ran_on;	/* a CPU, of whoever is first */
 	u64			since_ns;	/* that long has the running thread had the CPU */
 	u64			given_ns;	/* when the dispatcher last gave it to somebody */
 	u64			ours_ns;	/* then it idled, or ran whom it was given */
@@ -34,6 +35,7 @@ struct shinjuku_task {
 	u64			place;
 	u64			had_ns;		/* of its slice, before it lost the CPU */
 	u64			slice_ns;	/* mode=distributed: of its next turn */
+	int			ran_on;		/* its last CPU */
 };
 
 DECLARE_PER_CPU_SHARED_ALIGNED(struct shinjuku_core, shinjuku_cores);

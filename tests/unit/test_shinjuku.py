@@ -191,3 +191,35 @@ end
 def test_the_dispatcher_does_not_wait_for_its_cpu(shinjuku, tmp_path):
     groups = run(shinjuku, tmp_path, TAKEN_HOME, *CENTRAL, ns=100_000_000)
     assert groups["mine"]["run_ns"] > 190_000_000
+
+
+# --- memory ---
+
+# Each time they wake, three CPUs idle; and now the one is first, now the other.
+SLEEPERS = """\
+saakm-program 1
+group a 1 0 main 0 all none
+group b 1 0 main 0 all none
+program a
+loop forever
+run 100000
+sleep 1000000
+end
+end
+program b
+loop forever
+run 100000
+sleep 700000
+end
+end
+"""
+
+
+def test_the_dispatcher_gives_a_thread_the_cpu_where_it_ran_last(shinjuku, tmp_path):
+    """A millisecond it would cost to run elsewhere, in a machine in which nothing else costs anything."""
+    costs = tmp_path / "costs"
+    costs.write_text("migration_llc 1000000\n")
+    groups = run(shinjuku, tmp_path, SLEEPERS, *CENTRAL, f"costs={costs}", ns=100_000_000)
+    # The first time they run where they did not begin.
+    assert 8_000_000 < groups["a"]["run_ns"] <= 91 * 100_000 + 1_000_000
+    assert 11_000_000 < groups["b"]["run_ns"] <= 125 * 100_000 + 1_000_000
