@@ -375,7 +375,23 @@ def test_outputs_that_cannot_be_are_refused(costs, tmp_path, options, why):
     assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["cpus.json", "where.json", "applications"])
+def test_runs_at_several_points_are_drawn_as_curves(tmp_path):
+    source = paths.REPO / "benchmarks" / "results" / "next-buddy"
+    # As each of its curves is named in the legend, each panel by its row.
+    row = "schbench-default wakeup latency Wakeup-99th"
+    text = saakm_report(tmp_path, source, "--op", row, "--picture", "x.svg").read_text()
+    named = re.findall("<!-- (.*?) -->", text)
+    assert row in named and named.count("eevdf") == 1 and {"1", "2", "4"} <= set(named)
+
+
+def test_a_row_that_is_not_there_is_refused(tmp_path):
+    source = paths.REPO / "benchmarks" / "results" / "next-buddy"
+    with pytest.raises(SaakmError, match="no row 'swim'") as error:
+        report([source], picture=tmp_path / "x.svg", op="swim")
+    assert "hackbench-process-pipes" in error.value.why
+
+
+@pytest.mark.parametrize("name", ["cpus.json", "where.json"])
 def test_a_picture_of_no_costs_is_refused(tmp_path, name):
     with pytest.raises(SaakmError, match="no costs to draw as bars"):
         report([paths.REPO / "benchmarks" / "results" / name], picture=tmp_path / "x.svg")

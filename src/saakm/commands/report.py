@@ -10,6 +10,7 @@ import typer
 from ..base.errors import BadInput, SaakmError
 from ..base.files import check_output
 from ..base.progress import meter
+from ..lab.bench import curves
 from ..lab.bench.figures import Figure
 from ..lab.bench.kernel_table import plain
 from ..lab.cost import bars
@@ -41,10 +42,17 @@ def report(
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--picture", help="Only draw costs as bars, into this file (.svg or .png)."),
+        typer.Option(
+            "--picture",
+            help="Only draw, into this file (.svg or .png): costs as bars, or, of workloads that "
+            "were run at several points, what they yielded as curves.",
+        ),
     ] = None,
     op: Annotated[
-        str, typer.Option("--op", help="Operations for --picture.", show_default="all")
+        str,
+        typer.Option(
+            "--op", help="Operations, or rows of tables, for --picture.", show_default="all"
+        ),
     ] = "",
     columns: Annotated[
         str | None,
@@ -89,7 +97,7 @@ def report(
         )
     if picture:
         with meter("drawing"):
-            bars.draw(_chosen(results.costs, op), [picture])
+            _draw(results, op, picture)
         typer.echo(str(picture))
         return
     base = base or results.base
@@ -143,13 +151,28 @@ def _check_base(base: str, results: inputs.Results) -> None:
         )
 
 
-def _chosen(rows: list[Row], op: str) -> list[Row]:
-    if not rows:
+def _draw(results: inputs.Results, op: str, picture: Path) -> None:
+    if results.costs:
+        bars.draw(_chosen(results.costs, op), [picture])
+        return
+    found = curves.rows(results.figures)
+    if not found:
         raise SaakmError(
-            "there are no costs to draw as bars",
-            "what was given has none, or only along an axis or by function",
+            "there are no costs to draw as bars, nor runs at several points to draw as curves",
+            "what was given has none, or costs along an axis or by function",
             "name a file of saakm cost --json; a report shows the others: leave out --picture",
         )
+    wanted = list(words(op)) or list(found)
+    if missing := [name for name in wanted if name not in found]:
+        raise SaakmError(
+            f"no row '{missing[0]}' is in what was given",
+            f"there are {', '.join(found)}",
+            "name some of them by --op",
+        )
+    curves.draw({name: found[name] for name in wanted}, [picture])
+
+
+def _chosen(rows: list[Row], op: str) -> list[Row]:
     wanted = list(words(op)) or list(dict.fromkeys(row.operation for row in rows))
     chosen = [row for row in rows if row.operation in wanted]
     there = {row.operation for row in chosen}
