@@ -141,8 +141,8 @@ static int shinjuku_nearer(int from, int cpu)
 {
 	int last = READ_ONCE(shinjuku_core(from)->first_ran_on);
 
-	if (last == dispatcher.cpu || !cpu_active(last) || !shinjuku_idles(last) ||
-	    READ_ONCE(shinjuku_core(last)->assigned.nr_tasks))
+	if (last == cpu || last == dispatcher.cpu || !cpu_active(last) ||
+	    READ_ONCE(shinjuku_core(last)->assigned.nr_tasks) || !shinjuku_idles(last))
 		return cpu;
 	return last;
 }
