@@ -109,7 +109,8 @@ def test_a_shell_on_it(tmp_path):
     vmlinux = find_kernel("debug").vmlinux
     more = ["--memory", "2G", "--cpus", "2", "--features", "NO_RUN_TO_PARITY"]
     with on_a_terminal(["shell", "--kernel", str(vmlinux), *more], tmp_path) as (child, terminal):
-        read_until(terminal, r"@guest:")
+        # Modules are built for it first.
+        read_until(terminal, r"@guest:", 200)
         (words_,) = qemus_of(child).values()
         assert str(vmlinux) in words_
         os.write(terminal, b"tr ' ' '\\n' </sys/kernel/debug/sched/features | grep PARITY\n")

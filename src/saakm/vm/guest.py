@@ -49,6 +49,7 @@ _NMI_SECONDS = 5.0
 # And in counted time it stood still on a busy host, twice in some thousand boots.
 _BOOTS = 3
 _STILL_SECONDS = 60.0
+_BOOTING = "booting"
 _POLL = 0.05
 
 
@@ -104,29 +105,35 @@ class Guest:
         self.close()
 
     def start(self) -> Self:
-        """Boot, until the guest takes commands. Anew, if QEMU is stopped by a fault of its own.
-
-        And once, if an emulated guest hangs: on a busy host one boot of some thousand never got a
-        CPU's timer. Nothing of ours runs yet.
-        """
+        """Boot, until the guest takes commands. Anew, where that may help: see _boots_again()."""
         for left in reversed(range(_BOOTS)):
             self._prepare()
             try:
                 self._boot("agent", subprocess.PIPE)
-                self._wait(self._is_up, self._boot_deadline(), "booting", [])
+                self._wait(self._is_up, self._boot_deadline(), _BOOTING, [])
                 self._clock = Patience(self._started_qemu.pid, self._patience)
                 break
             except (QemuFault, GuestHung) as fault:
                 self.close()
-                hung = isinstance(fault, GuestHung)
-                if not left or hung and (left < _BOOTS - 1 or self.machine.accel != TCG):
+                if not self._boots_again(fault, left):
                     raise
-                print(f"saakm: {fault.what}: {fault.why}; booting once more", file=sys.stderr)
-                self._gone, self._buffer = None, b""
             except BaseException:
                 self.close()
                 raise
         return self
+
+    def _boots_again(self, fault: QemuFault | GuestHung, left: int) -> bool:
+        """Whether another boot may go better, which it says: QEMU was stopped by a fault of its own.
+
+        Or, once, an emulated guest hangs: on a busy host one boot of some thousand never got a
+        CPU's timer. Hardly anything of ours runs yet.
+        """
+        hung = isinstance(fault, GuestHung)
+        if not left or hung and (left < _BOOTS - 1 or self.machine.accel != TCG):
+            return False
+        print(f"saakm: {fault.what}: {fault.why}; booting once more", file=sys.stderr)
+        self._gone, self._buffer = None, b""
+        return True
 
     def _is_up(self) -> bool:
         if self.boot_seconds > 0:
@@ -147,7 +154,7 @@ class Guest:
     def interact(self, command: str) -> None:
         """Boot, run `command`, then a shell on our terminal until the user leaves it.
 
-        Boot anew, if QEMU is stopped by a fault of its own before that shell is there.
+        Boot anew, where that may help: see _boots_again().
         """
         for left in reversed(range(_BOOTS)):
             self._prepare()
@@ -159,16 +166,20 @@ class Guest:
                 if status or "Kernel panic" in self.console():
                     raise self._died()
                 return
-            except QemuFault as fault:
-                if not left:
+            except (QemuFault, GuestHung) as fault:
+                if not self._boots_again(fault, left):
                     raise
-                print(f"saakm: {fault.what}: {fault.why}; booting once more", file=sys.stderr)
             finally:
                 self.close()
 
     def _end_of_shell(self) -> int:
         """QEMU's status. Whoever is at the prompt may take his time."""
+        limit = deadline = self._boot_deadline()
         while not (self.exchange / "prompt").exists():
+            if is_held(self.exchange):
+                deadline = self.spent() + limit
+            elif self.spent() > deadline:
+                raise self._hung(_BOOTING, limit)
             try:
                 return self._started_qemu.wait(1)
             except subprocess.TimeoutExpired:
@@ -333,11 +344,14 @@ class Guest:
     def _hung(self, doing: str, seconds: float) -> GuestHung:
         self._make_it_speak()
         kept = self._keep_console()
+        why = "a thread was never scheduled again, or the command just takes longer"
+        more_time = "give it more time: --timeout; "
+        if doing == _BOOTING:  # for which no option gives more
+            why, more_time = "it waits for something that never comes, or just takes longer", ""
         return GuestHung(
             f"the guest hangs: {doing} did not end within {seconds:.0f} s",
-            "a thread was never scheduled again, or the command just takes longer",
-            f"read its whole console: {kept}; give it more time: --timeout; or look at it while "
-            "it hangs: saakm gdb",
+            why,
+            f"read its whole console: {kept}; {more_time}or look at it while it hangs: saakm gdb",
             self._with_lines(last_words(self.console())),
         )
 
