@@ -57,6 +57,7 @@ def _switches(guest) -> None:
     [
         ("mode=centrl", "mode=centrl: it is distributed or central"),
         ("slice_us=0", "slice_us=0: nobody would be preempted"),
+        ("dispatcher=99", "dispatcher=99: only mode=central has one"),
         ("mode=central dispatcher=4", "dispatcher=4: no such CPU is online"),
         ("mode=central dispatcher=-2", "dispatcher=-2: no such CPU is online"),
     ],
