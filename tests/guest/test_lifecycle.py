@@ -12,6 +12,10 @@ from .support import CENTRAL, POLICIES, SYSFS, load_in_mode, load_policy, polici
 pytestmark = pytest.mark.kernel("base")
 
 
+# A module is loaded once at a time.
+TOGETHER = [policy for policy in POLICIES if policy != CENTRAL]
+
+
 def _reload(guest, program, tally, cycles: int, *words: str) -> None:
     named = ((module_file(guest.kernel, name), *settings) for name, settings in map(split, words))
     files = " ".join(":".join(map(str, module)) for module in named)
@@ -35,7 +39,7 @@ def test_reload_two_at_once(guest, program, tally):
 @pytest.mark.threads
 @pytest.mark.long
 @pytest.mark.limit(900)
-@pytest.mark.parametrize("names", [["fifo"], ["rr"], [CENTRAL], POLICIES[:-1]], ids="-".join)
+@pytest.mark.parametrize("names", [["fifo"], ["rr"], [CENTRAL], TOGETHER], ids="-".join)
 def test_reload_often(guest, program, tally, names):
     for _ in range(5):
         _reload(guest, program, tally, 20, *names)
