@@ -326,6 +326,9 @@ static int shinjuku_init(struct saakm_policy *policy)
 					 mode);
 	if (!policy->slice_us)
 		return saakm_refuse_load(policy, -EINVAL, "slice_us=0: nobody would be preempted");
+	if (!central && dispatcher != -1)
+		return saakm_refuse_load(policy, -EINVAL,
+					 "dispatcher=%d: only mode=central has one", dispatcher);
 	if (!central)
 		return 0;
 	for_each_possible_cpu(cpu)

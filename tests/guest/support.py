@@ -17,7 +17,8 @@ from saakm.base.errors import GuestError
 from saakm.base.files import replacing
 from saakm.builder.ctl import build_saakmctl
 from saakm.builder.kernel import Kernel, build_kernel
-from saakm.builder.modules import build_modules
+from saakm.builder.modules import build_modules, module_file
+from saakm.lab.bench.settings import split
 from saakm.vm.accel import choose_accel
 from saakm.vm.guest import Guest
 from saakm.vm.machine import TCG, Machine, default_memory
@@ -30,6 +31,9 @@ CFLAGS = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", f"-
           "-include", f"{PROGRAMS}/resident.h"]  # fmt: skip
 SYSFS = "/sys/kernel/saakm"
 OWN = tuple(directory.name for directory in paths.POLICIES.iterdir())
+# In each of their modes; see load_in_mode().
+CENTRAL = "shinjuku:mode=central"
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku", CENTRAL]
 CONSOLE_LINES = 60
 # For pytest.mark.append: a guest of its own. 6.12.117, unpatched too, loses the bandwidth
 # of threads that leave SCHED_DEADLINE; then no CPU goes offline any more.
@@ -285,6 +289,19 @@ def load_policy(guest: Guest, name: str, *parameters: str) -> int:
     storm = [] if guest.machine.deterministic or name not in OWN else ["timeout_ms=0"]
     guest.load(name, *storm, *parameters)
     return policies(guest)[name].id
+
+
+def load_in_mode(guest: Guest, word: str, *parameters: str) -> str:
+    """Loads a policy that is written as for saakm bench, NAME or NAME:KEY=VALUE; the name."""
+    name, settings = split(word)
+    load_policy(guest, name, *settings, *parameters)
+    return name
+
+
+def insmod(guest: Guest, word: str, *parameters: str) -> str:
+    """For a shell in the guest: loads a policy that is written as for load_in_mode()."""
+    name, settings = split(word)
+    return " ".join(["insmod", str(module_file(guest.kernel, name)), *settings, *parameters])
 
 
 def joined(policy: str, count: int, pause: str = ":") -> str:

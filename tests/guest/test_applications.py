@@ -3,9 +3,8 @@
 
 import pytest
 
-from .support import load_policy, policies, run_ok
+from .support import POLICIES, load_in_mode, policies, run_ok
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 HACKBENCH = {
     "processes-sockets": "",
     "processes-pipes": "-p",
@@ -52,9 +51,9 @@ echo 'prog: main.o f1.o f2.o f3.o f4.o f5.o f6.o f7.o f8.o; $(CC) -o $@ $^' >Mak
 
 
 def _run_in(guest, program, policy: str, command: str, timeout: float) -> None:
-    load_policy(guest, policy)
-    run_ok(guest, f"{program('run_in')} {policy} {command}", timeout=timeout)
-    assert policies(guest)[policy].new > 1
+    name = load_in_mode(guest, policy)
+    run_ok(guest, f"{program('run_in')} {name} {command}", timeout=timeout)
+    assert policies(guest)[name].new > 1
 
 
 @pytest.mark.rotates("policy")
@@ -74,11 +73,11 @@ def test_hackbench_long(guest, program, policy, mode):
 
 
 def _stress_ng(guest, program, policy: str, stressors: list[str]) -> None:
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     for stressor in stressors:
         run_ok(
             guest,
-            f"cd /tmp && {program('run_in')} {policy} stress-ng --{stressor} 2 -t 1 --oomable --temp-path /tmp",
+            f"cd /tmp && {program('run_in')} {name} stress-ng --{stressor} 2 -t 1 --oomable --temp-path /tmp",
             timeout=100,
         )
 

@@ -7,13 +7,11 @@ be unloaded, another good policy can be loaded, and the kernel has nothing to co
 """
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.lab.attacks.catalogue import ATTACKS
@@ -77,12 +75,7 @@ FATAL = [name for name, attack in ATTACKS.items() if attack.fatal]
 
 def saakm_attacks(*args):
     """What it says of each attack."""
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "attacks", *args, "--json"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )
+    done = saakm("attacks", *args, "--json")
     assert done.returncode in (0, 1) and done.stdout, done.stderr
     found = {row["attack"]: row for row in json.loads(done.stdout)}
     assert done.returncode == any(not row["held"] for row in found.values())

@@ -12,6 +12,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
@@ -30,12 +31,7 @@ SCHEDULERS = "fair,scx_fifo,fifo"
 
 
 def saakm_bench(*args):
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", "bench", "--no-warm-up", *args],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "160"},
-    )
+    return saakm("bench", "--no-warm-up", *args, COLUMNS="160")
 
 
 def runs(directory):

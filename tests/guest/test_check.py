@@ -5,12 +5,11 @@ import json
 import os
 import re
 import shlex
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.builder.policies import policies
@@ -24,15 +23,6 @@ EXAMPLES = [f"docs/examples/{name}" for name in ("events", "global", "mlfq", "st
 _COMMANDS = [c for c in re.findall(r"^    \./saakm (.*)$", PAGE, re.M) if "gdb" not in c]
 # The kernels that these boot are built by saakm test, also for tests without a guest.
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(900)]
-
-
-def saakm(*args):
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", *args],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "120"},
-    )
 
 
 def check(policy, *args, status=0):

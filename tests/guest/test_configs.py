@@ -2,14 +2,13 @@
 """The scheduler compiles in other configurations than ours, without a warning, and costs nothing."""
 
 import json
-import os
 import shutil
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.builder import source
@@ -104,12 +103,7 @@ def unpatched():
 @pytest.mark.long
 @pytest.mark.limit(7200)
 def test_another_tree_is_copied_and_patched_there(unpatched):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "build", "kernel", "--kernel-source", str(unpatched)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )
+    done = saakm("build", "kernel", "--kernel-source", unpatched)
     assert done.returncode == 0, done.stderr
     vmlinux = Path(done.stdout.split()[1])
     try:

@@ -5,37 +5,46 @@ import re
 
 import pytest
 
-from .support import ejected, load_policy, policies, run_ok, sleeps, spins, until
+from .support import (
+    CENTRAL,
+    POLICIES,
+    ejected,
+    load_in_mode,
+    load_policy,
+    policies,
+    run_ok,
+    sleeps,
+    spins,
+    until,
+)
 from .test_hotplug import ROUND
 from .test_watchdog import TIMEOUT_MS, no_shares  # noqa: F401
 
 pytestmark = pytest.mark.topology("1s2c2t")
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
-
 
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_groups_get_on(guest, program, policy):
-    load_policy(guest, policy)
-    run_ok(guest, f"{program('cookies')} {policy} progress true", timeout=250)
+    name = load_in_mode(guest, policy)
+    run_ok(guest, f"{program('cookies')} {name} progress true", timeout=250)
 
 
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", ["fifo", "rr"])
 def test_cookies_change_under_load(guest, program, policy):
-    load_policy(guest, policy)
-    run_ok(guest, f"{program('cookies')} {policy} switch true", timeout=250)
+    name = load_in_mode(guest, policy)
+    run_ok(guest, f"{program('cookies')} {name} switch true", timeout=250)
 
 
 # With fair threads alone, too, lockdep complains of a CPU that comes up: 6.12 counts it as a
 # sibling before it shares the core's lock. Without lockdep nobody notices.
 @pytest.mark.kernel("base")
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr"])
+@pytest.mark.parametrize("policy", ["fifo", "rr", CENTRAL])
 def test_hotplug(guest, program, policy):
-    load_policy(guest, policy)
-    run_ok(guest, f"{program('cookies')} {policy} progress '{ROUND}'", timeout=250)
+    name = load_in_mode(guest, policy)
+    run_ok(guest, f"{program('cookies')} {name} progress '{ROUND}'", timeout=250)
 
 
 def test_unload(guest, program):

@@ -2,11 +2,9 @@
 """saakm cost, as CI uses it: figures repeat, and none is a regression."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.lab.cost.baseline import NOISE, REBUILT_TOLERANCE
@@ -19,12 +17,7 @@ FILE = paths.REPO / "benchmarks" / "cost-base.json"
 
 
 def saakm_cost(*args):
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", "cost", *args],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "120"},
-    )
+    return saakm("cost", *args)
 
 
 @pytest.mark.limit(600)

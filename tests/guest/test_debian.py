@@ -8,12 +8,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+import call
 import pytest
 
-from saakm.base import paths
 from saakm.builder.kernel import build_kernel
 from saakm.lab.bench.packages import ensure
 
@@ -74,13 +73,7 @@ echo "after $(policy_of /proc/$(main_pid)/saakm) $(systemctl --failed --plain --
 
 
 def saakm(here, *words):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", *words],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )
+    done = call.saakm(*words, cwd=here)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

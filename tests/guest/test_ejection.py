@@ -8,7 +8,19 @@ import pytest
 
 from saakm.base.errors import SaakmError
 
-from .support import SYSFS, Exit, ejected, last_error, load_policy, policies, run_ok, spins, until
+from .support import (
+    CENTRAL,
+    SYSFS,
+    Exit,
+    ejected,
+    last_error,
+    load_in_mode,
+    load_policy,
+    policies,
+    run_ok,
+    spins,
+    until,
+)
 
 # The rest of the zoo, in one test, on the debug kernel; with --long all of it on both.
 pytestmark = pytest.mark.kernel("base")
@@ -90,14 +102,13 @@ HANDLERS = [
 ]
 
 
-NEIGHBOURS = ["rr", "eevdf"]
+NEIGHBOURS = ["rr", "eevdf", CENTRAL]
 
 
 @pytest.fixture
 def another(request, guest):
     """The name of another policy, which is loaded; who is at fault is ejected."""
-    name = getattr(request, "param", "rr")
-    load_policy(guest, name)
+    name = load_in_mode(guest, getattr(request, "param", "rr"))
     run_ok(guest, f"echo eject >{SYSFS}/on_violation")
     return name
 
@@ -284,11 +295,16 @@ def test_sysrq_ejects_all(guest, program):
     assert {p.threads for p in policies(guest).values()} == {0}
 
 
+@pytest.mark.parametrize(
+    "policy, another",
+    [("fifo", "rr"), ("fifo", "eevdf"), ("fifo", CENTRAL), (CENTRAL, "rr")],
+    indirect=["another"],
+)
+@pytest.mark.rotates("policy")
 @pytest.mark.rotates("another")
-@pytest.mark.parametrize("another", NEIGHBOURS, indirect=True)
-def test_forks_land_in_fair(guest, program, neighbour):
+def test_forks_land_in_fair(guest, program, neighbour, policy):
     """Threads that keep forking while their policy is ejected, and after that."""
-    id_ = load_policy(guest, "fifo")
+    name = load_in_mode(guest, policy)
     fork = """
 n=0; until [ -e /tmp/ejected ]; do sleep 1000 & n=$((n + 1)); echo $n >/tmp/forks.$$; sleep 0.01; done
 sleep 1000 & echo $((n + 1)) >/tmp/forks.$$
@@ -297,18 +313,18 @@ sleep 1000 & echo $((n + 1)) >/tmp/forks.$$
         guest,
         f"""
         rm -f /tmp/forks.* /tmp/ejected
-        for n in 1 2 3 4; do saakmctl exec {id_} -- sh -c '{fork}' & done
+        for n in 1 2 3 4; do saakmctl exec {name} -- sh -c '{fork}' & done
         until [ "$(cat /tmp/forks.* 2>/dev/null | wc -l)" = 4 ]; do busybox usleep 10000; done
-        echo fifo >{SYSFS}/eject
+        echo {name} >{SYSFS}/eject
         touch /tmp/ejected
         wait
         cat /tmp/forks.*
         """,
     )
     children = sum(map(int, told.split()))
-    until(lambda: policies(guest)["fifo"].threads == 0, 20, "the end of the ejection")
+    until(lambda: policies(guest)[name].threads == 0, 20, "the end of the ejection")
     # Of the four, their children, and a short sleep for each, the last did not join.
-    assert 8 <= policies(guest)["fifo"].new <= 2 * children - 4
+    assert 8 <= policies(guest)[name].new <= 2 * children - 4
     until(
         lambda: int(guest.run('pgrep -c -f "^sleep 1000$"').stdout) == children, 20, "the children"
     )

@@ -3,12 +3,11 @@
 
 import pytest
 
-from .support import emptied, load_policy, run_ok
+from .support import POLICIES, emptied, load_in_mode, load_policy, run_ok
 
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 PIDS = 900
 CGROUPS = "/sys/fs/cgroup"
 # Two groups whose CPUs change all the time, and threads that move between them.
@@ -59,8 +58,8 @@ def cpusets(guest):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_cpusets(guest, program, cpusets, tally, policy, request):
     count = 400 if request.config.getoption("--long") else 40
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     run_ok(guest, f"cat >/tmp/cpusets.sh <<'END'\n{CPUSETS}\nEND")
-    crowd = f"{program('crowd')} -P -p {policy} -n 16 -l 100 -e saakm 'sh /tmp/cpusets.sh {count}'"
+    crowd = f"{program('crowd')} -P -p {name} -n 16 -l 100 -e saakm 'sh /tmp/cpusets.sh {count}'"
     run_ok(guest, f"sh -c 'echo $$ >{CGROUPS}/one/cgroup.procs; exec {crowd}'", timeout=280)
     tally("changes of cpusets under running threads", 2 * count)

@@ -7,12 +7,23 @@ from pathlib import Path
 import pytest
 
 from saakm.builder.modules import module_file
+from saakm.lab.bench.settings import split
 
-from .support import LOSES_BANDWIDTH, SYSFS, emptied, joined, load_policy, policies, run_ok
+from .support import (
+    CENTRAL,
+    LOSES_BANDWIDTH,
+    SYSFS,
+    emptied,
+    joined,
+    load_in_mode,
+    load_policy,
+    policies,
+    run_ok,
+)
 
 FAILSLAB = "/sys/kernel/debug/failslab"
 SEEDS = [1, 2, 3]
-FUZZED = ("fifo", "rr", "vtime", "eevdf", "shinjuku")
+FUZZED = ("fifo", "rr", "vtime", "eevdf")
 
 
 @pytest.fixture
@@ -34,11 +45,13 @@ def _own_copy(guest, file: Path) -> str:
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "vtime", "eevdf", "heir"])
+@pytest.mark.parametrize("policy", ["fifo", "vtime", "eevdf", "heir", CENTRAL])
 def test_load_without_memory(guest, program, tally, failing, policy):
     """Wherever memory lacks first: in insmod's allocations, the class's and the kernel's own."""
-    file = _own_copy(guest, module_file(guest.kernel, policy))
-    assert _failed(guest, program, tally, f"load {file} {policy} ''", timeout=280) > 5
+    name, settings = split(policy)
+    file = _own_copy(guest, module_file(guest.kernel, name))
+    load = f"load {file} {name} '{' '.join(settings)}'"
+    assert _failed(guest, program, tally, load, timeout=280) > 5
     assert not policies(guest)
 
 
@@ -78,7 +91,9 @@ def test_setattr_without_memory(guest, program, tally, failing):
 
 
 def _fuzz(guest, program, tally, seed: int, count: int) -> None:
-    ids = [load_policy(guest, name) for name in FUZZED]
+    shinjuku = "shinjuku" if seed % 2 else CENTRAL
+    names = [load_in_mode(guest, policy) for policy in (*FUZZED, shinjuku)]
+    ids = [policies(guest)[name].id for name in names]
     out = run_ok(guest, f"{program('fuzz')} {seed} {count} {' '.join(map(str, ids))}", timeout=250)
     calls, succeeded = map(int, re.findall(r"\d+", out))
     assert succeeded > calls / 5, out
@@ -89,7 +104,7 @@ def _fuzz(guest, program, tally, seed: int, count: int) -> None:
         f"cd {SYSFS}; echo 1000000 >server_period_us; echo 50000 >server_runtime_us;"
         " echo 1000000 >floor_period_us; echo 50000 >floor_runtime_us",
     )
-    for name in FUZZED:
+    for name in names:
         emptied(guest, name)
 
 

@@ -3,9 +3,8 @@
 
 import pytest
 
-from .support import SYSFS, load_policy, run_ok
+from .support import CENTRAL, POLICIES, SYSFS, load_in_mode, load_policy, run_ok
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 OFFLINE = "CPUs taken offline and back under load"
 # Every CPU but the first, one after the other.
 ROUND = """
@@ -31,9 +30,9 @@ def _rounds(what: str, count: int) -> str:
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_each_cpu_under_load(guest, program, tally, policy):
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     run_ok(
-        guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=250
+        guest, f"{program('crowd')} -p {name} -l 100 -e saakm '{_rounds(ROUND, 3)}'", timeout=250
     )
     tally(OFFLINE, 3 * 3)
 
@@ -44,22 +43,22 @@ def test_each_cpu_under_load(guest, program, tally, policy):
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_each_cpu_often(guest, program, tally, policy):
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     for _ in range(10):
         run_ok(
             guest,
-            f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ROUND, 3)}'",
+            f"{program('crowd')} -p {name} -l 100 -e saakm '{_rounds(ROUND, 3)}'",
             timeout=250,
         )
         tally(OFFLINE, 3 * 3)
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr"])
+@pytest.mark.parametrize("policy", ["fifo", "rr", CENTRAL])
 def test_down_to_one_cpu(guest, program, policy):
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     run_ok(
-        guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{_rounds(ALONE, 2)}'", timeout=250
+        guest, f"{program('crowd')} -p {name} -l 100 -e saakm '{_rounds(ALONE, 2)}'", timeout=250
     )
 
 
@@ -90,8 +89,8 @@ def test_load_and_unload_between(guest, program, watch):
 @pytest.mark.parametrize("kthread", ["ksoftirqd/1", "cpuhp/1"])
 def test_kthread_of_a_cpu(guest, program, policy, kthread):
     """Threads that CPU hotplug itself depends on."""
-    load_policy(guest, policy)
-    run_ok(guest, f"{program('kthread')} {policy} {kthread} '{_rounds(ROUND, 2)}'", timeout=70)
+    name = load_in_mode(guest, policy)
+    run_ok(guest, f"{program('kthread')} {name} {kthread} '{_rounds(ROUND, 2)}'", timeout=70)
 
 
 def test_stopper_joins_fails(guest, program):
@@ -106,10 +105,10 @@ def test_stopper_joins_fails(guest, program):
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_many_rounds(guest, program, policy):
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     run_ok(
         guest,
-        f"{program('crowd')} -p {policy} -n 64 -l 500 -e saakm '{_rounds(ROUND, 30)}'",
+        f"{program('crowd')} -p {name} -n 64 -l 500 -e saakm '{_rounds(ROUND, 30)}'",
         timeout=520,
     )
 

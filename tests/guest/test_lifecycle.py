@@ -4,25 +4,29 @@
 import pytest
 
 from saakm.builder.modules import module_file
+from saakm.lab.bench.settings import split
 
-from .support import SYSFS, load_policy, policies, run_ok
+from .support import CENTRAL, POLICIES, SYSFS, load_in_mode, load_policy, policies, run_ok
 
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
+
+# A module is loaded once at a time.
+TOGETHER = [policy for policy in POLICIES if policy != CENTRAL]
 
 
-def _reload(guest, program, tally, cycles: int, *names: str) -> None:
-    files = " ".join(str(module_file(guest.kernel, name)) for name in names)
+def _reload(guest, program, tally, cycles: int, *words: str) -> None:
+    named = ((module_file(guest.kernel, name), *settings) for name, settings in map(split, words))
+    files = " ".join(":".join(map(str, module)) for module in named)
     run_ok(guest, f"{program('reload')} {cycles} {files}", timeout=250)
     assert not policies(guest)
-    tally("loads and unloads of policies under load", cycles * len(names))
+    tally("loads and unloads of policies under load", cycles * len(words))
 
 
 @pytest.mark.threads
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr"])
+@pytest.mark.parametrize("policy", ["fifo", "rr", CENTRAL])
 def test_reload_under_load(guest, program, tally, policy):
     _reload(guest, program, tally, 10, policy)
 
@@ -35,7 +39,7 @@ def test_reload_two_at_once(guest, program, tally):
 @pytest.mark.threads
 @pytest.mark.long
 @pytest.mark.limit(900)
-@pytest.mark.parametrize("names", [["fifo"], ["rr"], POLICIES], ids="-".join)
+@pytest.mark.parametrize("names", [["fifo"], ["rr"], [CENTRAL], TOGETHER], ids="-".join)
 def test_reload_often(guest, program, tally, names):
     for _ in range(5):
         _reload(guest, program, tally, 20, *names)
@@ -44,10 +48,10 @@ def test_reload_often(guest, program, tally, names):
 @pytest.mark.rotates("policy")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_unload_moves_threads_to_fair(guest, program, policy):
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     run_ok(
         guest,
-        f"{program('crowd')} -p {policy} -n 100 -l 100 -e other 'rmmod {policy}'",
+        f"{program('crowd')} -p {name} -n 100 -l 100 -e other 'rmmod {name}'",
         timeout=110,
     )
 

@@ -2,14 +2,12 @@
 """What saakm new creates builds, loads and schedules, outside of the checkout."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 
 import pytest
+from call import saakm
 
-from saakm.base import paths
 from saakm.builder.modules import build_modules
 from saakm.dev.scaffold import SMALLEST, policy_files, shipped
 
@@ -47,12 +45,7 @@ def test_clang_understands_it(guest, create):
     directory = create("vtime")
     build_modules(guest.kernel, sources=[directory])
     args = ["build", "compile-commands", str(directory), "--config", guest.kernel.config]
-    made = subprocess.run(
-        [sys.executable, "-m", "saakm", *args, "--jobs", "1"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )
+    made = saakm(*args, "--jobs", "1")
     assert made.returncode == 0, made.stderr
     file = directory / "compile_commands.json"
     assert f"clangd   {file}\n" in made.stdout

@@ -8,10 +8,9 @@ The debug kernel, too, has what the base kernel has not: features that can be se
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import call
 import pytest
 from documents import blocks, words
 
@@ -29,11 +28,7 @@ WORKLOAD = "hackbench:process-pipes-1"
 
 
 def saakm(*args, place=paths.REPO):
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", *map(str, args)],
-        capture_output=True, text=True, cwd=place,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "160"},
-    )  # fmt: skip
+    return call.saakm(*args, cwd=place, COLUMNS="160")
 
 
 def said(*args, place=paths.REPO):

@@ -2,16 +2,13 @@
 """What trace-cmd and perf record in a guest is a workload of the simulator."""
 
 import json
-import os
 import shlex
 import shutil
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
+from call import saakm
 
-from saakm.base import paths
 from saakm.workload import registry
 from saakm.workload.errors import BadWorkload
 
@@ -43,12 +40,7 @@ def beside_a_stopped(recorder):
 
 def replayed(file):
     """Groups of the result, and the program that ran."""
-    done = subprocess.run(
-        # It ends with its last thread. While hackbench came from the host, time may have leapt by seconds.
-        [sys.executable, "-m", "saakm", "sim", "rr", "--free", "--json", "--workload", str(file),
-         "--for", "1h"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )  # fmt: skip
+    done = saakm("sim", "rr", "--free", "--json", "--workload", file, "--for", "1h")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["groups"], registry.load(str(file), 4)
 

@@ -6,8 +6,20 @@ import pytest
 from saakm.base.errors import SaakmError
 from saakm.builder.modules import build_modules, module_file
 from saakm.dev.scaffold import policy_files, shipped
+from saakm.lab.bench.settings import split
 
-from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
+from .support import (
+    CENTRAL,
+    SYSFS,
+    ejected,
+    insmod,
+    last_error,
+    load_in_mode,
+    load_policy,
+    policies,
+    run_ok,
+    until,
+)
 
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -122,13 +134,15 @@ def test_back_and_forth_under_load(guest, program):
         ("eevdf", "vtime"),
         ("shinjuku", "fifo"),
         ("fifo", "shinjuku"),
+        (CENTRAL, "fifo"),
+        ("fifo", CENTRAL),
     ],
 )
 def test_any_policy_replaces_any(guest, program, old, new):
-    load_policy(guest, old)
-    file = module_file(guest.kernel, new)
-    _crowd(guest, program, old, f"insmod {file} replaces={old} && rmmod {old}", threads=40)
-    assert list(policies(guest)) == [new]
+    name = load_in_mode(guest, old)
+    there = insmod(guest, new, f"replaces={name}")
+    _crowd(guest, program, name, f"{there} && rmmod {name}", threads=40)
+    assert list(policies(guest)) == [split(new)[0]]
 
 
 def test_an_author_names_whom_it_replaces(guest, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from saakm.builder import peers
 
-from .support import joined, load_policy, policies, run_ok
+from .support import CENTRAL, joined, load_in_mode, load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = pytest.mark.kernel("base")
@@ -26,25 +26,25 @@ def scx(request, scx_fifo) -> str:
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr", "eevdf"])
+@pytest.mark.parametrize("policy", ["fifo", "rr", "eevdf", CENTRAL])
 def test_saakm_threads_stay(guest, program, scx, policy):
     """Loading and unloading it takes every thread out of its class and back."""
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     inside = f"for i in 1 2 3; do {scx} sleep 0.1 || exit 1; done"
-    run_ok(guest, f"{program('crowd')} -p {policy} -l 100 -e saakm '{inside}'", timeout=110)
-    joined = policies(guest)[policy]
+    run_ok(guest, f"{program('crowd')} -p {name} -l 100 -e saakm '{inside}'", timeout=110)
+    joined = policies(guest)[name]
     # Nobody left and came back meanwhile.
     assert joined.new == 24
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "rr", "eevdf"])
+@pytest.mark.parametrize("policy", ["fifo", "rr", "eevdf", CENTRAL])
 def test_saakm_threads_run_beside_it(guest, program, scx, policy):
-    load_policy(guest, policy)
+    name = load_in_mode(guest, policy)
     crowd = f"{program('crowd')} -l 50 -n 12"
-    run_ok(guest, f"{scx} {crowd} -p {policy} -e saakm true", timeout=110)
+    run_ok(guest, f"{scx} {crowd} -p {name} -e saakm true", timeout=110)
     # Threads of sched_ext and of the policy at once.
-    run_ok(guest, f"{scx} {crowd} '{crowd} -p {policy} -e saakm true'", timeout=110)
+    run_ok(guest, f"{scx} {crowd} '{crowd} -p {name} -e saakm true'", timeout=110)
 
 
 def test_policy_comes_and_goes(guest, program, scx):

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A policy of two files, with a header that policies share, outside of the checkout."""
 
-import os
 import shutil
-import subprocess
-import sys
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.builder.modules import build_modules
@@ -56,12 +54,7 @@ def share(folder, cpu):
 
 
 def test_a_command_runs_under_it(pair):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "run", str(pair), "--cpus", "2", "--", *WHERE],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )
+    done = saakm("run", pair, "--cpus", "2", "--", *WHERE)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "1\n"
 

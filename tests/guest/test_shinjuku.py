@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """The policy shinjuku: turns of microseconds, classes, and a dispatcher that decides for all CPUs."""
 
-import os
 import re
 import statistics
-import subprocess
-import sys
 
 import pytest
+from call import saakm
 
-from saakm.base import paths
 from saakm.base.errors import SaakmError
 
 from .support import SYSFS, last_error, load_policy, policies, run_ok, until
@@ -19,15 +16,6 @@ pytestmark = pytest.mark.kernel("base")
 DUMP = "saakmctl dump shinjuku"
 MODES = ["distributed", "central"]
 ONLINE = "/sys/devices/system/cpu/cpu{}/online"
-
-
-def saakm(*args):
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", *args],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "120"},
-    )
 
 
 def _run(guest, program, scenario: str, id_: int) -> list[list[int]]:
@@ -69,6 +57,7 @@ def _switches(guest) -> None:
     [
         ("mode=centrl", "mode=centrl: it is distributed or central"),
         ("slice_us=0", "slice_us=0: nobody would be preempted"),
+        ("dispatcher=99", "dispatcher=99: only mode=central has one"),
         ("mode=central dispatcher=4", "dispatcher=4: no such CPU is online"),
         ("mode=central dispatcher=-2", "dispatcher=-2: no such CPU is online"),
     ],

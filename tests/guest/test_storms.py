@@ -3,12 +3,11 @@
 
 import pytest
 
-from .support import load_policy, policies, run_ok
+from .support import POLICIES, load_in_mode, policies, run_ok
 
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
 
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
 STORMS = {
     "affinity": 1500,
     "nice": 3000,
@@ -36,8 +35,8 @@ NAMES = {
 
 
 def _storm(guest, program, tally, policy: str, storm: str, count: int, *options: str) -> None:
-    load_policy(guest, policy, *options)
-    run_ok(guest, f"{program('storm')} {policy} {storm} {count}", timeout=250)
+    name = load_in_mode(guest, policy, *options)
+    run_ok(guest, f"{program('storm')} {name} {storm} {count}", timeout=250)
     tally(NAMES[storm], count)
 
 
@@ -79,8 +78,8 @@ def test_long_storm(guest, program, tally, policy, storm):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_lone_yielder(guest, program, policy):
     """A thread that yields to nobody goes on at once; it must not wait for a queue."""
-    load_policy(guest, policy)
-    seconds = float(run_ok(guest, f"{program('yielder')} {policy} 2000 2"))
+    name = load_in_mode(guest, policy)
+    seconds = float(run_ok(guest, f"{program('yielder')} {name} 2000 2"))
     # Some microseconds a call; a tick a call (4 ms) would be 8 s.
     assert seconds < 4
 
@@ -90,7 +89,7 @@ def test_lone_yielder(guest, program, policy):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_ping_pong(guest, program, policy):
     """No wakeup is lost between any two CPUs."""
-    load_policy(guest, policy)
-    before = policies(guest)[policy].switches
-    run_ok(guest, f"{program('pingpong')} {policy} 150", timeout=250)
-    assert policies(guest)[policy].switches - before >= 4 * 150
+    name = load_in_mode(guest, policy)
+    before = policies(guest)[name].switches
+    run_ok(guest, f"{program('pingpong')} {name} 150", timeout=250)
+    assert policies(guest)[name].switches - before >= 4 * 150

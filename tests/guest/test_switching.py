@@ -3,7 +3,7 @@
 
 import pytest
 
-from .support import LOSES_BANDWIDTH, load_policy, policies, run_ok
+from .support import CENTRAL, LOSES_BANDWIDTH, load_in_mode, load_policy, policies, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
 pytestmark = [pytest.mark.kernel("base"), pytest.mark.threads, pytest.mark.append(LOSES_BANDWIDTH)]
@@ -22,12 +22,19 @@ def _switch(guest, program, tally, count: int, classes: str, options: str = "") 
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [("fifo", "rr"), ("prio", "vtime"), ("eevdf", "fifo"), ("shinjuku", "vtime")]
+    ("a", "b"),
+    [
+        ("fifo", "rr"),
+        ("prio", "vtime"),
+        ("eevdf", "fifo"),
+        ("shinjuku", "vtime"),
+        (CENTRAL, "rr"),
+    ],
 )
 def test_between_fair_and_two_policies(guest, program, tally, a, b):
-    _load(guest, a, b)
-    _switch(guest, program, tally, 4000, f"other {a} {b}")
-    for name in (a, b):
+    names = [load_in_mode(guest, policy) for policy in (a, b)]
+    _switch(guest, program, tally, 4000, f"other {' '.join(names)}")
+    for name in names:
         assert policies(guest)[name].new >= 500
 
 

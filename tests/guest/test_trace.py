@@ -2,15 +2,12 @@
 """saakm trace: what the file says is what the kernel counted."""
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
+from call import saakm
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
-from saakm.base import paths
 from saakm.trace.events import HARDIRQ, STATES
 from saakm.workload import registry
 
@@ -23,12 +20,8 @@ THREADS = 41  # of hackbench -g 1, its parent included
 def traced(tmp_path_factory):
     """One run: the summary, and the trace read back."""
     directory = tmp_path_factory.mktemp("trace")
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "trace", "rr", "--json", "-o", str(directory),
-         "--topology", "2s2c", "--image", "svg", "--", "hackbench", "-g", "1", "-l", "100"],
-        capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )  # fmt: skip
+    done = saakm("trace", "rr", "--json", "-o", directory, "--topology", "2s2c", "--image", "svg",
+                 "--", "hackbench", "-g", "1", "-l", "100")  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     trace = pb.Trace()
     trace.ParseFromString((directory / "trace.perfetto-trace").read_bytes())
@@ -50,12 +43,8 @@ def test_nothing_is_lost(traced):
 
 @pytest.mark.long
 def test_what_finds_no_room_is_counted(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "trace", "rr", "--output", str(tmp_path), "--buffer", "1",
-         "--", "hackbench", "-g", "2", "-l", "200"],
-        capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )  # fmt: skip
+    done = saakm("trace", "rr", "--output", tmp_path, "--buffer", "1", "--", "hackbench", "-g",
+                 "2", "-l", "200")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "summary.json").read_text())["lost"] > 0
     assert "NOT all of it" in done.stdout and "--buffer 2" in done.stdout
@@ -152,11 +141,8 @@ def test_the_recording_is_a_workload(traced):
     assert sent == sum(op.name == "receive" for group in program.groups for op in group.ops) > 40
     # It ends with its last thread. On a busy host it was recorded for longer than sim usually lasts.
     for policy, topology in (("rr", "1s4c"), ("vtime", "2s4c")):
-        done = subprocess.run(
-            [sys.executable, "-m", "saakm", "sim", policy, "--free", "--json", "--topology", topology,
-             "--workload", str(directory), "--for", "1h"],
-            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-        )  # fmt: skip
+        done = saakm("sim", policy, "--free", "--json", "--topology", topology, "--workload",
+                     directory, "--for", "1h")  # fmt: skip
         assert done.returncode == 0, done.stderr
         groups = json.loads(done.stdout)["groups"]
         assert {int(g["name"].rpartition("-")[2]): g["run_ns"] for g in groups} == {

@@ -8,11 +8,11 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from call import saakm
 from msgspec.structs import replace
 from rich.console import Console
 
@@ -134,12 +134,7 @@ def test_points_of_what_has_none_are_refused():
 
 @pytest.mark.parametrize("points", ["0", "4,x", "1;reboot", "-1", "1000000"])
 def test_points_are_numbers(points):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "bench", "--workloads", "hackbench", "--points", points],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "160"},
-    )
+    done = saakm("bench", "--workloads", "hackbench", "--points", points, COLUMNS="160")
     assert done.returncode == 2 and "is no number from 1 to 999999" in done.stderr
 
 

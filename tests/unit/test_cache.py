@@ -12,6 +12,7 @@ import sys
 import threading
 from pathlib import Path
 
+import call
 import pytest
 
 from saakm import cli
@@ -40,13 +41,7 @@ def place(tmp_path, monkeypatch):
 
 
 def saakm(*arguments, place):
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(REPO / "src"), "SAAKM_CACHE": str(place)},
-    )
+    return call.saakm(*arguments, timeout=120, SAAKM_CACHE=str(place))
 
 
 def fill(place, *names):

@@ -3,13 +3,12 @@
 
 import io
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from call import saakm
 from rich.console import Console
 
 from saakm.base import paths
@@ -285,10 +284,7 @@ def test_report_in_words():
 
 def test_list_and_refusals():
     def saakm_check(*args):
-        return subprocess.run(
-            [sys.executable, "-m", "saakm", "check", *args], capture_output=True, text=True,
-            env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "120"},
-        )  # fmt: skip
+        return saakm("check", *args)
 
     listed = saakm_check("--list")
     assert listed.returncode == 0 and all(name in listed.stdout for name in CHECKS)

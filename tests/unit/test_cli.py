@@ -7,8 +7,10 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import call
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -19,16 +21,8 @@ from saakm.commands.test import _state
 REPO = Path(__file__).resolve().parents[2]
 
 
-def saakm(*args, **environment):
-    # A refused command ends at once; the limit catches one that starts to build.
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", *args],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(REPO / "src"), "COLUMNS": "120", **environment},
-    )
+# A refused command ends at once; the limit catches one that starts to build.
+saakm = partial(call.saakm, timeout=120)
 
 
 def test_help_names_every_command():
@@ -162,13 +156,7 @@ def test_doctor_shows_all_it_found_where_saakm_qemu_names_none():
 @pytest.mark.parametrize("path", ["test_cli.py", "tests/unit/test_no.py"])
 def test_a_test_that_there_is_not_is_named_at_once(path, tmp_path):
     """Before checkers and builds, which would take minutes."""
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "test", path],
-        capture_output=True,
-        text=True,
-        cwd=REPO,
-        env={**os.environ, "PYTHONPATH": str(REPO / "src"), "PATH": str(tmp_path)},
-    )
+    done = saakm("test", path, cwd=REPO, PATH=str(tmp_path))
     assert done.returncode == 1 and re.search(f"ERROR: .*not found: .*{path}", done.stderr)
     assert "saakm: " not in done.stderr
 

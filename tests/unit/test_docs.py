@@ -4,11 +4,11 @@
 import os
 import re
 import subprocess
-import sys
 from urllib.parse import unquote
 
 import pytest
 import typer
+from call import saakm
 from documents import Block, all_blocks, blocks, names, pages, runners_of, table
 from documents import words as parsed
 from header import HEADER, INCLUDE, handlers
@@ -31,12 +31,7 @@ OUR_COMMANDS = [
 
 
 def saakm_docs(*words, **environment):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "docs", *map(str, words)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), **environment},
-    )
+    done = saakm("docs", *words, **environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -19,7 +19,9 @@ from saakm.lab.bench.metric import rows_of
 from saakm.model.workload import load_all
 
 DATA = Path(__file__).parent / "data"
-SCHBENCH, LOADFILE = (paths.GUEST_FILES / name for name in ("schbench", "loadfile"))
+SCHBENCH, LOADFILE, BIMODAL = (
+    paths.GUEST_FILES / name for name in ("schbench", "loadfile", "bimodal")
+)
 SHORT = ("--runtime", "1", "--interval", "100", "--footprint", "1", "--sleep", "50")
 # Each pass writes and reads a file of its client's; nothing is deleted.
 LOAD = r"""
@@ -129,6 +131,28 @@ def test_every_row_of_the_workload_is_found():
 def test_schbench_refuses(arguments, why):
     done = run(SCHBENCH, *arguments)
     assert done.returncode == 2 and why in done.stderr and not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--long-ppm", "1000001"), "bimodal: --long-ppm 1000001: it takes a whole number from 0"),
+        (("-t", ""), "--workers : it takes a whole number from 1 to 10000"),
+        (("--memcached",), "usage: bimodal"),
+        (("slow",), "bimodal: 'slow' is no option"),
+    ],
+)
+def test_bimodal_refuses(arguments, why):
+    done = run(BIMODAL, *arguments)
+    assert done.returncode == 2 and why in done.stderr and not done.stdout
+
+
+def test_help_has_each_option_with_its_value():
+    """A text has none."""
+    done = run(BIMODAL, "--seed", 5, "-h")
+    assert done.returncode == 0 and not done.stderr
+    assert "-S, --seed        other arrivals, and long ones (5)\n" in done.stdout
+    assert re.search("-m, --memcached   the Unix socket .* our own\n", done.stdout)
 
 
 def test_percentiles_are_right_to_a_slot(tmp_path):

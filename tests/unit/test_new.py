@@ -4,11 +4,10 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
@@ -34,18 +33,8 @@ EACH = pytest.mark.parametrize("origin", SOURCES_AND_SAMPLE)
 
 
 def saakm_new(cwd, *args):
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", "new", *args],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        # A cache without a kernel, unless the test puts one there.
-        env={
-            **os.environ,
-            "PYTHONPATH": str(paths.REPO / "src"),
-            "SAAKM_CACHE": str(cwd / "cache"),
-        },
-    )
+    """With a cache that has no kernel, unless the test puts one there."""
+    return saakm("new", *args, cwd=cwd, SAAKM_CACHE=str(cwd / "cache"))
 
 
 def code_of(text):

@@ -7,24 +7,19 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tarfile
 import tomllib
 from pathlib import Path
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.package.debian import version
 
 
 def package(*args, status=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "package", *args],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )
+    done = saakm("package", *args)
     assert done.returncode == status, done.stderr
     return done.stdout if status == 0 else done.stderr
 

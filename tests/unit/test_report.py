@@ -2,15 +2,14 @@
 """The report as its reader meets it: in a real browser, without a network, and on paper."""
 
 import json
-import os
 import random
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from call import saakm
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
@@ -149,13 +148,7 @@ def more_costs(tmp_path_factory):
 
 
 def saakm_report(here, *words):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "report", *map(str, words)],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )
+    done = saakm("report", *words, cwd=here)
     assert done.returncode == 0, done.stderr
     return here / done.stdout.strip()
 
@@ -364,13 +357,7 @@ def test_the_readme_s_picture_is_what_its_command_draws(tmp_path):
     ],
 )
 def test_outputs_that_cannot_be_are_refused(costs, tmp_path, options, why):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "report", str(costs), *options],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )
+    done = saakm("report", costs, *options, cwd=tmp_path)
     assert done.returncode == 1 and why in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
 

@@ -11,9 +11,10 @@ import shlex
 import signal
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+import call
 import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 from typer.testing import CliRunner
@@ -53,15 +54,7 @@ end
 """
 
 
-def saakm(*arguments, cwd=None, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "saakm", "sim", *arguments],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src"), "COLUMNS": "200", **environment},
-    )
+saakm = partial(call.saakm, "sim", COLUMNS="200")
 
 
 def result(*arguments, status=0):

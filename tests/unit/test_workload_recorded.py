@@ -4,15 +4,14 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import types
 from collections import Counter
 
+import call
 import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
-from saakm.base import paths
 from saakm.trace.events import HARDIRQ, SOFTIRQ, parse_event, parse_events
 from saakm.trace.perfetto import Writer
 from saakm.workload import recorded, registry
@@ -640,11 +639,7 @@ ONE = f"  run 1200000\n{SENDS}{STEPS}  run 200000\n{SENDS}{STEPS}  run 200000\n{
 
 
 def saakm(*arguments, status=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "saakm", "sim", *map(str, arguments)],
-        capture_output=True, text=True, stdin=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
-    )  # fmt: skip
+    done = call.saakm("sim", *arguments)
     assert done.returncode == status, done.stderr
     return done
 

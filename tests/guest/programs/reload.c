@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * reload CYCLES MODULE...
+ * reload CYCLES MODULE[:PARAMETER]...
  *
  * Loads and unloads policies, each in a thread of its own, while a crowd of
  * processes joins whatever is loaded, forks, and changes each other's class.
@@ -10,11 +10,12 @@
 #include <fcntl.h>
 
 #define MEMBERS 12
-#define MAX_MODULES 4
+#define MAX_MODULES 8
 
 static struct module {
 	pthread_t thread;
 	char name[64];
+	const char *parameters;
 	int fd;
 } modules[MAX_MODULES];
 static int cycles, nr_modules;
@@ -62,7 +63,7 @@ static void *reloader(void *arg)
 	struct module *module = arg;
 
 	for (int i = 0; i < cycles; i++) {
-		if (syscall(SYS_finit_module, module->fd, "", 0))
+		if (syscall(SYS_finit_module, module->fd, module->parameters, 0))
 			die("loading %s", module->name);
 		for (unsigned int k = 0; k < 4; k++)
 			try_to_join(crowd->members[rnd(crowd->nr)].tid, module->name);
@@ -73,10 +74,14 @@ static void *reloader(void *arg)
 	return NULL;
 }
 
-static void open_module(struct module *module, const char *path)
+static void open_module(struct module *module, char *path)
 {
-	const char *name = strrchr(path, '/');
+	char *parameters = strchrnul(path, ':');
+	const char *name;
 
+	module->parameters = *parameters ? parameters + 1 : "";
+	*parameters = 0;
+	name = strrchr(path, '/');
 	snprintf(module->name, sizeof(module->name), "%s", name ? name + 1 : path);
 	*strchrnul(module->name, '.') = 0;
 	module->fd = open(path, O_RDONLY);
@@ -87,7 +92,7 @@ static void open_module(struct module *module, const char *path)
 int main(int argc, char **argv)
 {
 	if (argc < 3 || argc - 2 > MAX_MODULES)
-		fail("reload CYCLES MODULE...");
+		fail("reload CYCLES MODULE[:PARAMETER]...");
 	limit_seconds(170);
 	cycles = atoi(argv[1]);
 	nr_modules = argc - 2;

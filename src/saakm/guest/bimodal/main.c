@@ -2,16 +2,13 @@
 /* Options, when requests arrive, and what came of them: one figure a line, `NAME: VALUE UNIT`. */
 #define _GNU_SOURCE
 #include "bimodal.h"
+#include "options.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#define BAD_INPUT	2
 
 struct settings settings = {
 	.workers = 64,
@@ -24,12 +21,7 @@ struct settings settings = {
 	.long_keys = 1000,
 };
 
-static const struct parameter {
-	struct option option;
-	long *value;
-	long least, most;
-	const char *help;
-} parameters[] = {
+static const struct parameter parameters[] = {
 	{ { "workers", 1, NULL, 't' }, &settings.workers, 1, 10000, "threads that serve requests" },
 	{ { "requests", 1, NULL, 'n' }, &settings.requests, 1, 10000000, "requests that are measured" },
 	{ { "warmup", 1, NULL, 'w' }, &settings.warmup, 0, 10000000,
@@ -44,9 +36,12 @@ static const struct parameter {
 	{ { "long-keys", 1, NULL, 'k' }, &settings.long_keys, 1, 100000,
 	  "keys that a long request gets of a memcached; a short one gets 1" },
 	{ { "seed", 1, NULL, 'S' }, &settings.seed, 1, 2147483647, "other arrivals, and long ones" },
+	{ { "memcached", 1, NULL, 'm' }, .text = &settings.socket,
+	  .help = "the Unix socket of a memcached that serves them, instead of our own" },
 };
 
-#define NR_PARAMETERS	((int)(sizeof(parameters) / sizeof(parameters[0])))
+static const struct command_line line = { "bimodal", parameters,
+					  sizeof(parameters) / sizeof(parameters[0]) };
 
 void die(const char *what)
 {
@@ -68,60 +63,6 @@ void be_first(void)
 
 	if (sched_setscheduler(0, SCHED_FIFO, &first))
 		die("the client must be a real-time thread: run it as root");
-}
-
-static void usage(FILE *out)
-{
-	fputs("usage: bimodal [--OPTION NUMBER]...\n", out);
-	for (int i = 0; i < NR_PARAMETERS; i++)
-		fprintf(out, "  -%c, --%-9s  %s (%ld)\n", parameters[i].option.val,
-			parameters[i].option.name, parameters[i].help, *parameters[i].value);
-	fputs("  -m, --memcached  the Unix socket of a memcached that serves them, instead of our own\n", out);
-}
-
-static void set_parameter(const struct parameter *parameter, const char *text)
-{
-	char *end;
-	long value;
-
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (errno || end == text || *end || value < parameter->least || value > parameter->most) {
-		fprintf(stderr, "bimodal: --%s %s: it takes a whole number from %ld to %ld\n",
-			parameter->option.name, text, parameter->least, parameter->most);
-		exit(BAD_INPUT);
-	}
-	*parameter->value = value;
-}
-
-static void parse(int argc, char **argv)
-{
-	struct option options[NR_PARAMETERS + 3] = { { "help", 0, NULL, 'h' },
-						     { "memcached", 1, NULL, 'm' } };
-	char letters[2 * NR_PARAMETERS + 4] = "hm:";
-	int letter, at = 3;
-
-	for (int i = 0; i < NR_PARAMETERS; i++) {
-		options[i + 2] = parameters[i].option;
-		letters[at++] = parameters[i].option.val;
-		letters[at++] = ':';
-	}
-	while ((letter = getopt_long(argc, argv, letters, options, NULL)) >= 0) {
-		for (int i = 0; i < NR_PARAMETERS; i++)
-			if (parameters[i].option.val == letter)
-				set_parameter(&parameters[i], optarg);
-		if (letter == 'm')
-			settings.socket = optarg;
-		if (letter == 'h' || letter == '?') {
-			usage(letter == 'h' ? stdout : stderr);
-			exit(letter == 'h' ? 0 : BAD_INPUT);
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "bimodal: '%s' is no option\n", argv[optind]);
-		usage(stderr);
-		exit(BAD_INPUT);
-	}
 }
 
 /* Poisson arrivals: nobody waits for an answer before the next request. */
@@ -208,7 +149,7 @@ int main(int argc, char **argv)
 	struct request *requests;
 	long count;
 
-	parse(argc, argv);
+	options_parse(&line, argc, argv);
 	count = settings.warmup + settings.requests;
 	requests = calloc(count, sizeof(*requests));
 	if (!requests)

@@ -2,15 +2,14 @@
 /* Options, the seconds of a run, and what it says at the end: one figure a line, `NAME: VALUE UNIT`. */
 #define _GNU_SOURCE
 #include "schbench.h"
+#include "options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#define BAD_INPUT	2
 #define NS_PER_MS	1000000ull
 
 struct settings settings = {
@@ -29,12 +28,7 @@ struct rates {
 	double *values;
 };
 
-static const struct parameter {
-	struct option option;
-	long *value;
-	long least, most;
-	const char *help;
-} parameters[] = {
+static const struct parameter parameters[] = {
 	{ { "messengers", 1, NULL, 'm' }, &settings.messengers, 1, 10000, "threads that wake up workers" },
 	{ { "workers", 1, NULL, 't' }, &settings.workers, 1, 100000,
 	  "workers of each messenger; without it, one for each CPU" },
@@ -50,7 +44,8 @@ static const struct parameter {
 	{ { "locks", 1, NULL, 'L' }, &settings.locks, 0, 1, "1: a request works under its CPU's lock" },
 };
 
-#define NR_PARAMETERS	((int)(sizeof(parameters) / sizeof(parameters[0])))
+static const struct command_line line = { "schbench", parameters,
+					  sizeof(parameters) / sizeof(parameters[0]) };
 
 void die(const char *what)
 {
@@ -64,58 +59,6 @@ uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
-static void usage(FILE *out)
-{
-	fputs("usage: schbench [--OPTION NUMBER]...\n", out);
-	for (int i = 0; i < NR_PARAMETERS; i++)
-		fprintf(out, "  -%c, --%-10s  %s (%ld)\n", parameters[i].option.val,
-			parameters[i].option.name, parameters[i].help, *parameters[i].value);
-}
-
-static void set_parameter(const struct parameter *parameter, const char *text)
-{
-	char *end;
-	long value;
-
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (errno || end == text || *end || value < parameter->least || value > parameter->most) {
-		fprintf(stderr, "schbench: --%s %s: it takes a whole number from %ld to %ld\n",
-			parameter->option.name, text, parameter->least, parameter->most);
-		exit(BAD_INPUT);
-	}
-	*parameter->value = value;
-}
-
-static void parse(int argc, char **argv)
-{
-	struct option options[NR_PARAMETERS + 2] = { { "help", 0, NULL, 'h' } };
-	char letters[2 * NR_PARAMETERS + 2] = "h";
-	int letter, at = 1;
-
-	for (int i = 0; i < NR_PARAMETERS; i++) {
-		options[i + 1] = parameters[i].option;
-		letters[at++] = parameters[i].option.val;
-		letters[at++] = ':';
-	}
-	while ((letter = getopt_long(argc, argv, letters, options, NULL)) >= 0) {
-		for (int i = 0; i < NR_PARAMETERS; i++)
-			if (parameters[i].option.val == letter)
-				set_parameter(&parameters[i], optarg);
-		if (letter == 'h' || letter == '?') {
-			usage(letter == 'h' ? stdout : stderr);
-			exit(letter == 'h' ? 0 : BAD_INPUT);
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "schbench: '%s' is no option\n", argv[optind]);
-		usage(stderr);
-		exit(BAD_INPUT);
-	}
-	if (!settings.workers)
-		settings.workers = sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static void sleep_until(uint64_t ns)
@@ -200,7 +143,9 @@ int main(int argc, char **argv)
 	static struct histogram wakeups, requests;
 	struct rates rates = { };
 
-	parse(argc, argv);
+	options_parse(&line, argc, argv);
+	if (!settings.workers)
+		settings.workers = sysconf(_SC_NPROCESSORS_ONLN);
 	rates.values = calloc(settings.runtime * 1000 / settings.interval + 1, sizeof(double));
 	if (!rates.values)
 		die("no memory for so many samples: a longer --interval may do");

@@ -277,7 +277,8 @@ static void mis_newly_idle(struct core_event *core)
 {
 	if (is("newly_idle_sleeps"))
 		schedule_timeout_uninterruptible(1);
-	else if (is("newly_idle_enables"))
+	/* Not where the thread may be woken: its CPU would wait, in an interrupt, for it to leave. */
+	else if (is("newly_idle_enables") && READ_ONCE(current->__state) == TASK_DEAD)
 		local_irq_enable();
 }
 
