@@ -4,6 +4,7 @@
 import json
 import random
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -279,19 +280,23 @@ def test_tables_of_a_commit_message(directory):
     assert gain == pytest.approx(100 * (1 - 1 / (1 - loss / 100)), abs=0.02)
 
 
-def test_tables_of_the_next_buddy_page_are_what_is_printed(monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "results", "commands", "tables"),
+    [("next-buddy", "next-buddy", 3, 20), ("short-requests", "shinjuku", 1, 6)],
+)
+def test_tables_of_a_page_are_what_is_printed(monkeypatch, name, results, commands, tables):
     monkeypatch.chdir(paths.REPO)
-    page = Path("docs/explanation/next-buddy.md").read_text()
+    page = Path(f"docs/explanation/{name}.md").read_text()
     columns = dict.fromkeys(re.findall(r"--tables ([^\s`)]+)", page))
-    assert len(columns) == 3
-    said = [printed("benchmarks/results/next-buddy", "--tables", c).stdout for c in columns]
+    assert len(columns) == commands
+    said = [printed(f"benchmarks/results/{results}", "--tables", c).stdout for c in columns]
     there = [set(table.splitlines()) for text in said for table in text.split("\n\n")]
     shown = [
         set(table.splitlines())
         for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL)
         for table in block.split("\n\n")
     ]
-    assert len(shown) > 20
+    assert len(shown) >= tables
     assert [table for table in shown if not any(table <= one for one in there)] == []
 
 
@@ -330,11 +335,10 @@ def test_other_files_are_refused(tmp_path):
             inputs.read([path])
 
 
-def test_the_readme_s_picture_is_what_its_command_draws(tmp_path):
-    command = re.search(
-        r"saakm report \S+ --op \S+ --picture (\S+)`", (paths.REPO / "README.md").read_text()
-    )
-    source, _, ops, _, there = command[0].strip("`").split()[2:]
+@pytest.mark.parametrize("page", ["README.md", "docs/explanation/short-requests.md"])
+def test_a_page_s_picture_is_what_its_command_draws(tmp_path, page):
+    command = re.search(r"saakm report [^`]* --picture [^`]*", (paths.REPO / page).read_text())
+    source, _, ops, _, there = shlex.split(command[0])[2:]
     drawn = saakm_report(tmp_path, paths.REPO / source, "--op", ops, "--picture", "new/drawn.svg")
     assert drawn.read_text() == (paths.REPO / there).read_text()
 
