@@ -48,3 +48,9 @@ def test_flame_graph_and_the_first_functions(tmp_path):
     # Of some hundred functions only the dearest is shown.
     functions = ("__schedule", "try_to_wake_up", "enqueue_task_saakm", "saakm_pick_task")
     assert sum(done.stdout.count(f" {name} ") for name in functions) <= 2
+
+
+def test_a_slice_s_end_is_not_for_those_without_slices_fails():
+    done = saakm_cost("--op", "slice", "--schedulers", "fifo")
+    assert done.returncode == 1 and "no time slice ends" in done.stderr
+    assert "Success" not in done.stderr and "leave it, or the operation, out" in done.stderr

@@ -192,12 +192,17 @@ def test_run_gives_parameters_to_the_module(how):
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
-def test_run_refuses_parameters_that_nobody_takes_fails():
+def test_run_refuses_parameters_that_nobody_takes_fails(tmp_path):
     done = saakm("run", "shinjuku", "--param", "mod=central", "--", "true")
     assert done.returncode == 2 and "it has no parameter 'mod'" in done.stderr
-    for parameter in ("", "=1", "slice_us=1 2"):
+    for parameter in ("", "=1", "slice_us", "slice_us=1 2"):
         done = saakm("run", "shinjuku", "--param", parameter, "--", "true")
         assert done.returncode == 2 and f"--param '{parameter}' is no parameter" in done.stderr
+    # The module says what it takes: no guest needs to boot for that.
+    for command in (["run"], ["trace", "-o", str(tmp_path / "trace")]):
+        done = saakm(*command, "shinjuku", "--param", "slice_us=-1", "--", "true")
+        assert done.returncode == 2 and "slice_us is a whole number from 0" in done.stderr
+        assert "booting" not in done.stderr
     for command in ("run", "trace"):
         done = saakm(command, "fair", "--param", "mode=central", "--", "true")
         assert done.returncode == 2

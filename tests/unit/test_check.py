@@ -295,6 +295,7 @@ def test_list_and_refusals():
         (["rr", "--topology", "1s1c"], "need --only"),
         (["rr", "--only", "hotplug", "--topology", "1s1c"], "cannot be checked on 1s1c"),
         (["rr", "--param", "slice"], "'slice' is no parameter"),
+        (["rr", "--param", "sliec_us=1"], "its sources do not have that word"),
     ):  # fmt: skip
         done = saakm_check(*args)
         assert done.returncode == (2 if "--param" in args else 1), done.stderr

@@ -353,6 +353,9 @@ def test_a_page_s_picture_is_what_its_command_draws(tmp_path, page):
         (["--picture", "/tmp.svg/.."], "names no kind of picture"),
         (["--picture", "/proc/x/y.svg"], "cannot write into /proc/x"),
         (["--picture", "/proc/y.svg"], "cannot write /proc/y.svg"),
+        (["--picture", "x.svg", "--out", "x.html"], "--out is of the HTML page"),
+        (["--markdown", "x.md", "--out", "x.html"], "--out is of the HTML page"),
+        (["--tables", "fifo", "--out", "x.html"], "--out is of the HTML page"),
         (["--out", "."], "it is a directory"),
         (["--out", "/proc/x/y.html"], "cannot write into /proc/x"),
         (["--markdown", "."], "it is a directory"),
@@ -380,6 +383,18 @@ def test_a_row_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(SaakmError, match="no row 'swim'") as error:
         report([source], picture=tmp_path / "x.svg", op="swim")
     assert "hackbench-process-pipes" in error.value.why
+
+
+def test_of_costs_and_runs_a_picture_shows_what_is_named(tmp_path):
+    sources = [paths.REPO / "benchmarks" / "results" / "next-buddy", COSTS]
+    for op, there in (("hackbench-process-pipes", "eevdf:next_buddy=old"), ("pipe", "sched_fifo")):
+        text = saakm_report(tmp_path, *sources, "--op", op, "--picture", "x.svg").read_text()
+        assert there in re.findall("<!-- (.*?) -->", text)
+    with pytest.raises(SaakmError, match="do not go into one picture"):
+        report(sources, picture=tmp_path / "y.svg")
+    with pytest.raises(SaakmError, match="no cost of 'hackbench-process-pipes'"):
+        report(sources, picture=tmp_path / "y.svg", op="pipe,hackbench-process-pipes")
+    assert not (tmp_path / "y.svg").exists()
 
 
 @pytest.mark.parametrize("name", ["cpus.json", "where.json"])

@@ -19,13 +19,17 @@ from ..model.cost_rows import Row
 from ..view import plot
 from .comma_lists import words
 
+_PAGE = Path("report.html")
+
 
 def report(
     sources: Annotated[
         list[Path],
         typer.Argument(help="Directories of saakm bench, files of saakm cost --json."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The HTML file.")] = Path("report.html"),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The HTML file.", show_default=str(_PAGE))
+    ] = None,
     as_markdown: Annotated[
         Path | None,
         typer.Option("--markdown", help="Write this file instead, and pictures beside it."),
@@ -80,6 +84,13 @@ def report(
             "--markdown, --picture and --base belong to one",
             "leave them out; the first column is what others are compared with",
         )
+    if out and (as_markdown or picture or columns is not None):
+        raise SaakmError(
+            "--out is of the HTML page, and none is made",
+            "--markdown, --picture and --tables are made in its place",
+            "leave out --out, or what stands in its place",
+        )
+    out = out or _PAGE
     if columns is not None:
         typer.echo(_tables(inputs.read(sources).figures, words(columns)))
         return
@@ -152,20 +163,28 @@ def _check_base(base: str, results: inputs.Results) -> None:
 
 
 def _draw(results: inputs.Results, op: str, picture: Path) -> None:
-    if results.costs:
+    found = curves.rows(results.figures)
+    wanted = list(words(op))
+    if results.costs and found and not wanted:
+        raise SaakmError(
+            "costs and runs do not go into one picture",
+            "costs are bars, runs at several points are curves, and both were given",
+            "name either of them by --op, or give one alone",
+        )
+    if results.costs and not (found and set(wanted) <= set(found)):
         bars.draw(_chosen(results.costs, op), [picture])
         return
-    found = curves.rows(results.figures)
     if not found:
         raise SaakmError(
             "there are no costs to draw as bars, nor runs at several points to draw as curves",
-            "what was given has none, or costs along an axis or by function",
-            "name a file of saakm cost --json; a report shows the others: leave out --picture",
+            "what was given has none, or runs at one point, or costs along an axis or by function",
+            "name a file of saakm cost --json, or a directory of saakm bench --points N,N; "
+            "a report shows the others: leave out --picture",
         )
-    wanted = list(words(op)) or list(found)
+    wanted = wanted or list(found)
     if missing := [name for name in wanted if name not in found]:
         raise SaakmError(
-            f"no row '{missing[0]}' is in what was given",
+            f"no row '{missing[0]}' is in what was given, at several points",
             f"there are {', '.join(found)}",
             "name some of them by --op",
         )

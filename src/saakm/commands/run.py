@@ -3,6 +3,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from ..base import cache
 from ..base.errors import SaakmError
 from ..base.procfs import parse_ejected, tell_end, went_to_fair
 from ..base.progress import meter
+from ..builder.parameters import check_values
 from ..builder.ready import build_all
 from ..vm import features
 from ..vm.exact import HOW_TO_ATTACH, exactly, run_exactly
@@ -32,11 +34,13 @@ def refuse_hidden_program(command: list[str]) -> None:
         )
 
 
-def boot(vm: VmOptions, policy: Path | None = None) -> Guest:
-    """A running guest; builds first what is needed, the policy included."""
+def boot(vm: VmOptions, policy: Path | None = None, parameters: Sequence[str] = ()) -> Guest:
+    """A running guest; builds first what is needed, the policy included, which shall take these."""
     vm.check()
-    kernel = build_all(vm.config, policy, vm.kernel).kernel
-    return start(Guest(kernel, vm.machine(kernel.vmlinux)), vm)
+    ready = build_all(vm.config, policy, vm.kernel)
+    if ready.module:
+        check_values(list(parameters), ready.module)
+    return start(Guest(ready.kernel, vm.machine(ready.kernel.vmlinux)), vm)
 
 
 def start(guest: Guest, vm: VmOptions) -> Guest:
@@ -106,6 +110,8 @@ def run(
         refuse_hidden_program(command)
     vm.check()
     ready = build_all(vm.config, chosen.policy, vm.kernel)
+    if ready.module:
+        check_values(list(chosen.parameters), ready.module)
     machine = vm.machine(ready.kernel.vmlinux)
     if exact:
         prefix = [] if chosen.policy else chosen.words([])

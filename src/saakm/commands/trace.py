@@ -54,7 +54,7 @@ def trace(
     name, source = chosen.name, chosen.policy
     directory = output or Path(f"trace-{name}")
     make_output(directory)
-    with boot(_with_events(vm), source) as guest:
+    with boot(_with_events(vm), source, chosen.parameters) as guest:
         if source:
             guest.load(source, *chosen.parameters)
         recorded = _record(guest, name, chosen.shell(command), buffer, vm.timeout, not as_json)

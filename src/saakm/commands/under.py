@@ -66,10 +66,11 @@ def chosen(word: str, kernel: str = "", parameters: Sequence[str] = ()) -> Under
     is_other = word == REALTIME or word in peers.OURS
     policy = None if is_other else check_policy(word, kernel)
     for parameter in parameters:
-        if not parameter.partition("=")[0] or set(parameter) & set(string.whitespace):
+        name, equals, _ = parameter.partition("=")
+        if not (name and equals) or set(parameter) & set(string.whitespace):
             raise BadInput(
                 f"--param '{parameter}' is no parameter",
-                "the kernel takes what is behind a space for another one",
+                "it is not of the form NAME=VALUE, without blanks",
                 "--param NAME=VALUE, once for each",
             )
     if policy:

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cost.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,10 @@
 
 void die(const char *what)
 {
-	printf("ERROR %s: %m\n", what);
+	if (errno)
+		printf("ERROR %s: %m\n", what);
+	else
+		printf("ERROR %s\n", what);
 	fflush(stdout);
 	reboot(RB_POWER_OFF);
 	_exit(1);

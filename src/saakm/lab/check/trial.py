@@ -15,7 +15,7 @@ from ...builder.ctl import build_saakmctl
 from ...builder.kconfig import CHECKED
 from ...builder.kernel import Kernel, build_kernel
 from ...builder.modules import build_modules
-from ...builder.parameters import check_form, check_values
+from ...builder.parameters import check_form, check_names, check_values
 from ...builder.policies import module_name
 from ...builder.programs import compile_static
 from ...vm import appliance, qmp
@@ -44,6 +44,7 @@ class Subject:
 def prepare(source: Path, parameters: list[str], configs: set[str], files: Path) -> Subject:
     """Builds what is needed: kernels, the module, the programs. Modules are copied to `files`."""
     check_form(parameters)
+    check_names(parameters, source)
     kernels = {config: build_kernel(config) for config in sorted(configs)}
     for config, kernel in kernels.items():
         (files / config).mkdir()

@@ -141,7 +141,7 @@ def results(scheduler: str, operations: list[str], text: str) -> dict[str, float
             f"{scheduler} could not be measured: {', '.join(missing) or 'its figures are not valid'}",
             f"{said[1].strip() if said else 'the guest printed no result'}; "
             f"the end of its console:\n{text[-1000:]}",
-            f"try it by hand: saakm run {scheduler} -- true",
+            f"leave it, or the operation, out; or try it by hand: saakm run {scheduler} -- true",
         )
     return found
 
