@@ -268,6 +268,17 @@ static bool shinjuku_may_run_here_only(struct task_struct *task, void *unused)
 	return !cpumask_intersects(task->cpus_ptr, &dispatcher.ours);
 }
 
+/* Leaves the CPU to others for a slice, and learns how long that takes to end, as they do. */
+static void shinjuku_sleep_for_slice(unsigned int us)
+{
+	u64 began_ns = local_clock();
+
+	usleep_range(us, us + us / 2);
+	shinjuku_note_late(shinjuku_core(dispatcher.cpu),
+			   local_clock() - began_ns - (us + us / 2) * NSEC_PER_USEC);
+	dispatcher.gave_way_ns = local_clock();
+}
+
 /* Threads that may run on the dispatcher's CPU only get it for every other slice. */
 static void shinjuku_give_way(void)
 {
@@ -285,10 +296,8 @@ static void shinjuku_give_way(void)
 			saakm_steal(&saakm_core_of(dispatcher.policy, cpu)->rq, dispatcher.cpu, to,
 				    1, shinjuku_may_run_here_only, NULL);
 	}
-	if (!READ_ONCE(to->nr_tasks))
-		return;
-	usleep_range(us, us + us / 2);
-	dispatcher.gave_way_ns = local_clock();
+	if (READ_ONCE(to->nr_tasks))
+		shinjuku_sleep_for_slice(us);
 }
 
 /* From where it had to go: unless somebody of a higher class has its own CPU still. */

@@ -78,7 +78,7 @@ u64 shinjuku_slice_ns(int cpu)
 	return max(wanted, 4 * READ_ONCE(shinjuku_core(cpu)->late_ns));
 }
 
-static void shinjuku_note_late(struct shinjuku_core *own, s64 late_ns)
+void shinjuku_note_late(struct shinjuku_core *own, s64 late_ns)
 {
 	s64 old = own->late_ns;
 

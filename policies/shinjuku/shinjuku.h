@@ -59,6 +59,7 @@ static inline u64 shinjuku_key_above(int class)
 u64 shinjuku_key(const struct task_struct *task);
 u64 shinjuku_slice_ns(int cpu);
 bool shinjuku_slice_is_over(int cpu);
+void shinjuku_note_late(struct shinjuku_core *own, s64 late_ns);
 
 int shinjuku_start_dispatcher(struct saakm_policy *policy, int home);
 void shinjuku_stop_dispatcher(void);

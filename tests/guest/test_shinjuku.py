@@ -182,6 +182,20 @@ def test_unloaded_under_load(guest, program):
     run_ok(guest, f"{program('crowd')} -p shinjuku -n 8 -l 100 -e other 'rmmod shinjuku'", 100)
 
 
+def test_check_takes_it_as_it_is():
+    """Its threads are moved within a core, and there is none on the dispatcher's for long."""
+    done = saakm("check", "shinjuku", "--only", "order,wakeups", "--param", "mode=central")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.long
+def test_check_takes_it_as_it_is_with_the_kernels_checks():
+    """A slice of 30 us on the dispatcher's CPU would end before a thread is back in its program."""
+    words = ["--only", "wakeups", "--config", "debug", "--param", "mode=central"]
+    done = saakm("check", "shinjuku", *words)
+    assert done.returncode == 0, done.stdout
+
+
 # --- commands give parameters ---
 
 

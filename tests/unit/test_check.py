@@ -229,6 +229,13 @@ def test_an_event_in_a_wrong_state_fails():
     )
 
 
+def test_a_thread_may_move_within_its_core():
+    """As by saakm_steal() from one queue of a core to another: no CPU takes it from another."""
+    call, ready = one(r"^(.*handler=new_place pid=.*\n)(.*next=READY.*\n)", ORDER).groups()
+    moved = ORDER.replace(ready, ready + call.replace("new_place", "moved"), 1)
+    assert evaluate("order", moved).verdict == "held"
+
+
 def test_a_trace_without_the_threads_proves_nothing():
     for name, text in (("order", ORDER), ("affinity", AFFINITY)):
         empty = re.sub(
@@ -280,6 +287,39 @@ def test_report_in_words():
     assert "again:            saakm check mine --only wakeups --seed 3" in text
     assert "mine: 1 held, 1 did not; 1 are not promised" in text
     assert json.dumps([row.as_json() for row in rows])
+
+
+REFUSED = "it cannot be loaded: Invalid argument: load mine: it wants two CPUs"
+
+
+def rows_of(*failures, topology="1s1c"):
+    """The one that is meant, and another machine's."""
+    bad = Finding("failed", failures=list(failures))
+    return [
+        verdicts.row(Trial("storm"), Finding("held", ["300 kills"]), "mine", []),
+        verdicts.row(Trial("storm", topology=topology), bad, "mine", []),
+    ]
+
+
+def test_a_policy_may_refuse_a_machine():
+    rows = verdicts.excuse(rows_of(REFUSED))
+    assert rows[1].finding.verdict == "skipped"
+    text = shown([*rows, *verdicts.skipped(["weights"], [])])
+    assert "refuses this machine: it wants two CPUs" in " ".join(text.split())
+    assert "1 held, 0 did not; 1 are not promised; 1 on machines that it refuses" in text
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        rows_of(REFUSED, "a wakeup was lost"),
+        rows_of("it cannot be loaded: Cannot allocate memory: load mine: no memory"),
+        rows_of(REFUSED)[1:],
+    ],
+    ids=["and-worse", "no-memory", "every-machine"],
+)
+def test_nothing_else_is_excused(rows):
+    assert verdicts.excuse(rows)[-1].finding.verdict == "failed"
 
 
 def test_list_and_refusals():

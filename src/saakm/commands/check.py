@@ -104,7 +104,7 @@ def check(
         rows = (_debug if gdb else partial(_run, jobs))(
             subject, planned, policy, _options(param or [])
         )
-    rows = verdicts.in_order(rows + left_out)
+    rows = verdicts.in_order((rows if only else verdicts.excuse(rows)) + left_out)
     if as_json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
     else:

@@ -25,7 +25,8 @@ STATE_IN: dict[str, set[str]] = {
     "running": {"RUNNING"},
     "wakeup_preempt": {"READY", "DELAYED"},
     "attr_changed": {"READY", "RUNNING", "READY_TICK", "DELAYED"},
-    "moved": {"MIGRATING"},
+    # READY: to another queue of the same core.
+    "moved": {"MIGRATING", "READY"},
     "terminate": {"READY", "RUNNING", "READY_TICK", "BLOCKED"},
 }
 # Without a requeue of its own a policy's unblock_place answers that, too.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What was tried, what held and what did not: in words, or for scripts."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Console
@@ -13,6 +14,9 @@ from .evaluate import Finding
 from .plan import Trial
 
 _STYLE = {"held": "green", "failed": "bold red", "skipped": "dim"}
+_NOT_PROMISED = "not promised"
+# What saakm_refuse_load() and the class's own refusals leave in last_error.
+_REFUSED = re.compile(r"it cannot be loaded: Invalid argument: load \S+: (.*)")
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,21 @@ class Row:
 def skipped(names: list[str], promised: list[str]) -> list[Row]:
     """The promises that the policy does not make."""
     return [
-        Row(name, "", Finding("skipped", ["not promised"]))
+        Row(name, "", Finding("skipped", [_NOT_PROMISED]))
         for name in names
         if CHECKS[name].promise and name not in promised
+    ]
+
+
+def excuse(rows: list[Row]) -> list[Row]:
+    """Of several machines: a policy may refuse some, with a reason, if others have tried the check."""
+    reasons = [_REFUSED.fullmatch("\n".join(row.finding.failures)) for row in rows]
+    tried = {row.check for row, reason in zip(rows, reasons) if not reason}
+    return [
+        replace(row, finding=Finding("skipped", [f"the policy refuses this machine: {reason[1]}"]))
+        if reason and row.check in tried
+        else row
+        for row, reason in zip(rows, reasons)
     ]
 
 
@@ -89,8 +105,10 @@ def _tell(row: Row, console: Console) -> None:
 def _conclude(policy: str, rows: list[Row], console: Console) -> None:
     counts = {verdict: sum(row.finding.verdict == verdict for row in rows) for verdict in _STYLE}
     words = f"{policy}: {counts['held']} held, {counts['failed']} did not"
-    if counts["skipped"]:
-        words += f"; {counts['skipped']} are not promised"
+    unpromised = sum(row.finding.tried == [_NOT_PROMISED] for row in rows)
+    words += f"; {unpromised} are not promised" if unpromised else ""
+    if refused := counts["skipped"] - unpromised:
+        words += f"; {refused} on machines that it refuses"
     style = "bold red" if counts["failed"] else "bold green"
     console.print(f"\n[{style}]{words}[/]", highlight=False)
 
