@@ -33,7 +33,7 @@ static struct {
 	bool			awake, returning;
 	u64			due_ns;		/* when it looks; U64_MAX: it sleeps */
 	u64			gave_way_ns;
-	struct cpumask		ours;
+	struct cpumask		ours, tried;
 	unsigned long		rounds, assigned, preempted;
 	u64			spent_ns;	/* for the latter two */
 } dispatcher = { .cpu = -1 };
@@ -95,12 +95,12 @@ static u64 shinjuku_first_key(int cpu)
 	return READ_ONCE(core->rq.nr_tasks) ? READ_ONCE(shinjuku_core(cpu)->first_key) : NOBODY;
 }
 
-/* Where somebody waits who goes before @limit, the first of all; or -1 */
-static int shinjuku_find_first(u64 limit)
+/* Where somebody waits who goes before @limit, the first of all but those of @tried; or -1 */
+static int shinjuku_find_first(u64 limit, const struct cpumask *tried)
 {
 	int cpu, best = -1;
 
-	for_each_online_cpu(cpu) {
+	for_each_cpu_andnot(cpu, cpu_online_mask, tried) {
 		u64 key = shinjuku_first_key(cpu);
 
 		if (key < limit) {
@@ -149,17 +149,17 @@ static int shinjuku_nearer(int from, int cpu)
 
 static bool shinjuku_assign_first(int cpu, u64 limit)
 {
-	int from = shinjuku_find_first(limit), other;
+	struct cpumask *tried = &dispatcher.tried;
+	int from, to;
 
-	if (from < 0)
-		return false;
-	if (shinjuku_take_from(from, limit == NOBODY ? shinjuku_nearer(from, cpu) : cpu, limit))
-		return true;
-	/* That one may not run there. */
-	for_each_online_cpu(other) {
-		if (shinjuku_first_key(other) < limit &&
-		    shinjuku_take_from(other, cpu, limit))
+	cpumask_clear(tried);
+	while ((from = shinjuku_find_first(limit, tried)) >= 0) {
+		to = limit == NOBODY ? shinjuku_nearer(from, cpu) : cpu;
+		if (shinjuku_take_from(from, to, limit) ||
+		    (to != cpu && shinjuku_take_from(from, cpu, limit)))
 			return true;
+		/* That one may not run there, and may wait for long: who is the next? */
+		cpumask_set_cpu(from, tried);
 	}
 	return false;
 }
