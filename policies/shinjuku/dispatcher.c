@@ -111,29 +111,39 @@ static int shinjuku_find_first(u64 limit, const struct cpumask *tried)
 	return best;
 }
 
-static bool shinjuku_goes_before(struct task_struct *task, void *limit)
+/* Somebody may wait there, who has run there before. */
+static bool shinjuku_idles(int cpu)
 {
-	return shinjuku_key(task) < *(u64 *)limit;
+	return saakm_running_prio(cpu) == MAX_PRIO;
+}
+
+struct shinjuku_gift {
+	int	cpu;
+	u64	limit;
+};
+
+/* A CPU that begins to run whom it was given seems to idle, but not to who has its lock. */
+static bool shinjuku_gets(struct task_struct *task, void *arg)
+{
+	struct shinjuku_gift *gift = arg;
+
+	return shinjuku_key(task) < gift->limit &&
+	       (gift->limit != NOBODY || shinjuku_idles(gift->cpu));
 }
 
 static bool shinjuku_take_from(int from, int cpu, u64 limit)
 {
 	struct saakm_rq *waiting = &saakm_core_of(dispatcher.policy, from)->rq;
 	struct shinjuku_core *to = shinjuku_core(cpu);
+	struct shinjuku_gift gift = { cpu, limit };
 	u64 before_ns = to->given_ns;
 
 	/* That CPU may act upon it before we are back. */
 	WRITE_ONCE(to->given_ns, local_clock());
-	if (saakm_steal(waiting, cpu, &to->assigned, 1, shinjuku_goes_before, &limit) > 0)
+	if (saakm_steal(waiting, cpu, &to->assigned, 1, shinjuku_gets, &gift) > 0)
 		return true;
 	WRITE_ONCE(to->given_ns, before_ns);
 	return false;
-}
-
-/* Somebody may wait there, who has run there before. */
-static bool shinjuku_idles(int cpu)
-{
-	return saakm_running_prio(cpu) == MAX_PRIO;
 }
 
 /* Of two CPUs that idle, the one where the first of @from's queue has its memory. */
