@@ -33,7 +33,7 @@ static struct {
 	bool			awake, returning;
 	u64			due_ns;		/* when it looks; U64_MAX: it sleeps */
 	u64			gave_way_ns;
-	struct cpumask		ours;
+	struct cpumask		ours, tried;
 	unsigned long		rounds, assigned, preempted;
 	u64			spent_ns;	/* for the latter two */
 } dispatcher = { .cpu = -1 };
@@ -95,12 +95,12 @@ static u64 shinjuku_first_key(int cpu)
 	return READ_ONCE(core->rq.nr_tasks) ? READ_ONCE(shinjuku_core(cpu)->first_key) : NOBODY;
 }
 
-/* Where somebody waits who goes before @limit, the first of all; or -1 */
-static int shinjuku_find_first(u64 limit)
+/* Where somebody waits who goes before @limit, the first of all but those of @tried; or -1 */
+static int shinjuku_find_first(u64 limit, const struct cpumask *tried)
 {
 	int cpu, best = -1;
 
-	for_each_online_cpu(cpu) {
+	for_each_cpu_andnot(cpu, cpu_online_mask, tried) {
 		u64 key = shinjuku_first_key(cpu);
 
 		if (key < limit) {
@@ -111,29 +111,39 @@ static int shinjuku_find_first(u64 limit)
 	return best;
 }
 
-static bool shinjuku_goes_before(struct task_struct *task, void *limit)
+/* Somebody may wait there, who has run there before. */
+static bool shinjuku_idles(int cpu)
 {
-	return shinjuku_key(task) < *(u64 *)limit;
+	return saakm_running_prio(cpu) == MAX_PRIO;
+}
+
+struct shinjuku_gift {
+	int	cpu;
+	u64	limit;
+};
+
+/* A CPU that begins to run whom it was given seems to idle, but not to who has its lock. */
+static bool shinjuku_gets(struct task_struct *task, void *arg)
+{
+	struct shinjuku_gift *gift = arg;
+
+	return shinjuku_key(task) < gift->limit &&
+	       (gift->limit != NOBODY || shinjuku_idles(gift->cpu));
 }
 
 static bool shinjuku_take_from(int from, int cpu, u64 limit)
 {
 	struct saakm_rq *waiting = &saakm_core_of(dispatcher.policy, from)->rq;
 	struct shinjuku_core *to = shinjuku_core(cpu);
+	struct shinjuku_gift gift = { cpu, limit };
 	u64 before_ns = to->given_ns;
 
 	/* That CPU may act upon it before we are back. */
 	WRITE_ONCE(to->given_ns, local_clock());
-	if (saakm_steal(waiting, cpu, &to->assigned, 1, shinjuku_goes_before, &limit) > 0)
+	if (saakm_steal(waiting, cpu, &to->assigned, 1, shinjuku_gets, &gift) > 0)
 		return true;
 	WRITE_ONCE(to->given_ns, before_ns);
 	return false;
-}
-
-/* Somebody may wait there, who has run there before. */
-static bool shinjuku_idles(int cpu)
-{
-	return saakm_running_prio(cpu) == MAX_PRIO;
 }
 
 /* Of two CPUs that idle, the one where the first of @from's queue has its memory. */
@@ -149,17 +159,17 @@ static int shinjuku_nearer(int from, int cpu)
 
 static bool shinjuku_assign_first(int cpu, u64 limit)
 {
-	int from = shinjuku_find_first(limit), other;
+	struct cpumask *tried = &dispatcher.tried;
+	int from, to;
 
-	if (from < 0)
-		return false;
-	if (shinjuku_take_from(from, limit == NOBODY ? shinjuku_nearer(from, cpu) : cpu, limit))
-		return true;
-	/* That one may not run there. */
-	for_each_online_cpu(other) {
-		if (shinjuku_first_key(other) < limit &&
-		    shinjuku_take_from(other, cpu, limit))
+	cpumask_clear(tried);
+	while ((from = shinjuku_find_first(limit, tried)) >= 0) {
+		to = limit == NOBODY ? shinjuku_nearer(from, cpu) : cpu;
+		if (shinjuku_take_from(from, to, limit) ||
+		    (to != cpu && shinjuku_take_from(from, cpu, limit)))
 			return true;
+		/* That one may not run there, and may wait for long: who is the next? */
+		cpumask_set_cpu(from, tried);
 	}
 	return false;
 }

@@ -193,6 +193,46 @@ def test_the_dispatcher_does_not_wait_for_its_cpu(shinjuku, tmp_path):
     assert groups["mine"]["run_ns"] > 190_000_000
 
 
+# CPU 2 is held, and so is who may run nowhere else, the first of all for ever.
+BOUND = """\
+saakm-program 1
+group holds 1 0 rt:10 0 2 none
+group bound 1 0 main 0 2 none
+group hog 3 0 main 0 0 none
+group sleeper 1 0 main 0 0 none
+program holds
+loop forever
+run 1000000
+end
+end
+program bound
+loop forever
+run 1000000
+end
+end
+program hog
+set_cpus 0-3
+loop forever
+run 1000000
+end
+end
+program sleeper
+set_cpus 0-3
+loop forever
+run 10000
+sleep 1000000
+end
+end
+"""
+
+
+def test_who_cannot_be_served_does_not_keep_those_who_wake_from_a_cpu(shinjuku, tmp_path):
+    """They wait with the dispatcher, where the hogs' queues come before, and go before hogs."""
+    groups = run(shinjuku, tmp_path, BOUND, *CENTRAL, ns=20_000_000)
+    assert groups["bound"]["run_ns"] < 10_000
+    assert groups["sleeper"]["run_ns"] > 15 * 10_000, groups["sleeper"]
+
+
 # --- memory ---
 
 # Each time they wake, three CPUs idle; and now the one is first, now the other.
