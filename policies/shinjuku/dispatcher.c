@@ -70,7 +70,7 @@ bool shinjuku_dispatches(int cpu)
 /* Does the caller, in a handler, move a thread to a queue of those who have got a CPU? */
 bool shinjuku_assigns(void)
 {
-	return current == dispatcher.thread && !dispatcher.returning;
+	return current == dispatcher.thread && !in_serving_softirq() && !dispatcher.returning;
 }
 
 int shinjuku_dispatcher_cpu(void)
@@ -253,6 +253,7 @@ static void shinjuku_look_for_ours(void)
 /* True if somebody waits. */
 static bool shinjuku_round(void)
 {
+	unsigned int left = num_active_cpus();	/* who wakes meanwhile, again and again, waits */
 	int cpu;
 
 	dispatcher.rounds++;
@@ -260,8 +261,8 @@ static bool shinjuku_round(void)
 		return false;
 	shinjuku_look_for_ours();
 	for_each_cpu(cpu, cpu_active_mask) {
-		while (!shinjuku_is_served(cpu) && shinjuku_idles(cpu) &&
-		       shinjuku_assign(cpu, NOBODY))
+		for (; left && !shinjuku_is_served(cpu) && shinjuku_idles(cpu) &&
+		     shinjuku_assign(cpu, NOBODY); left--)
 			dispatcher.assigned++;
 	}
 	for_each_cpu(cpu, cpu_active_mask) {

@@ -124,6 +124,9 @@ static int shinjuku_prepare(struct process_event *event)
 
 static void shinjuku_new_place(struct process_event *event, struct core_event *core)
 {
+	struct shinjuku_task *t = event->data;
+
+	t->ran_on = event->prev_cpu;
 	shinjuku_give_slice(event, core);
 	shinjuku_queue(event, core, local_clock(), false);
 }
