@@ -160,7 +160,7 @@ void model_check(void)
 	static int next;
 	int i;
 
-	if (!cpumask_equal(cpu_active_mask, cpu_possible_mask))
+	if (!cpumask_empty(&model_dying_mask) || !cpumask_equal(cpu_active_mask, cpu_possible_mask))
 		cpus_have_gone = true;
 	for (i = 0; i < min(nr_cpu_ids, MOST_AT_ONCE); i++) {
 		next = next + 1 < nr_cpu_ids ? next + 1 : 0;

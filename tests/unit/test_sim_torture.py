@@ -16,7 +16,9 @@ from saakm.sim.kinds import Kind, Recipe
 from saakm.workload import registry
 from saakm.workload.program_text import to_text
 
-POLICIES = ("fifo", "rr", "prio", "vtime", "eevdf")
+POLICIES = ("fifo", "rr", "prio", "vtime", "eevdf", "shinjuku")
+CENTRAL = "shinjuku.mode=central"
+CPUS = (4, 2, 3, 8, 1)  # by seed
 SEEDS = range(1, 6)
 # What threads ask for and cannot have, as others change the machine meanwhile.
 EXPECTED = re.compile(
@@ -37,14 +39,16 @@ def simulators():
     return simulator
 
 
-def torture(simulator: Path, directory: Path, seed: int) -> subprocess.CompletedProcess[str]:
+def torture(
+    simulator: Path, directory: Path, seed: int, *settings: str
+) -> subprocess.CompletedProcess[str]:
     """Seeds differ in what is going on besides, too."""
-    cpus = (4, 2, 3, 8, 1)[seed % 5]
+    cpus = CPUS[seed % len(CPUS)]
     options = ("", "hotplug=0", "modules=0", "threads=20", "hotplug=1ms,modules=5ms")[seed // 2 % 5]
     file = directory / f"{cpus}-{options}"
     file.write_text(to_text(registry.load(f"torture:{options}", cpus)))
     machine = [f"cpus={cpus}", f"seed={seed}", f"interleave={(3, 20, 100)[seed % 3]}"]
-    command = [simulator, *machine, "for=40000000", "check=1", file]
+    command = [simulator, *machine, "for=40000000", "check=1", *settings, file]
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
@@ -61,6 +65,15 @@ def test_it_finds_nothing_and_repeats(simulators, tmp_path, names):
         first, again = (torture(simulator, tmp_path, seed) for _ in range(2))
         assert (first.returncode, said(first)) == (0, []), f"seed {seed}: {first.stderr}"
         assert (first.stdout, first.stderr) == (again.stdout, again.stderr)
+
+
+def test_it_finds_nothing_in_a_dispatcher(simulators, tmp_path):
+    """It goes from one CPU to another, and home, also while that one goes offline."""
+    simulator = simulators(paths.POLICIES / "shinjuku")
+    for seed in range(1, 23):
+        if CPUS[seed % len(CPUS)] > 1:
+            done = torture(simulator, tmp_path, seed, CENTRAL)
+            assert (done.returncode, said(done)) == (0, []), f"seed {seed}: {done.stderr}"
 
 
 def test_everything_is_done(simulators, tmp_path):
