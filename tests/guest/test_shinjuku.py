@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The policy shinjuku: turns of microseconds, classes, and a dispatcher that decides for all CPUs."""
 
+import json
 import re
 import statistics
 
@@ -186,6 +187,16 @@ def test_check_takes_it_as_it_is():
     """Its threads are moved within a core, and there is none on the dispatcher's for long."""
     done = saakm("check", "shinjuku", "--only", "order,wakeups", "--param", "mode=central")
     assert done.returncode == 0, done.stdout
+
+
+def test_check_says_why_it_is_not_loaded_on_one_cpu():
+    """And nothing else: by that --full leaves the machine out."""
+    words = ["--only", "lifecycle", "--topology", "1s1c", "--param", "mode=central", "--json"]
+    done = saakm("check", "shinjuku", *words)
+    (found,) = json.loads(done.stdout)
+    assert found["failures"] == [
+        "it cannot be loaded: Invalid argument: load shinjuku: mode=central reserves a CPU, and there is only one"
+    ]
 
 
 @pytest.mark.long

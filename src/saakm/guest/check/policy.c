@@ -39,6 +39,7 @@ void insert(const char *file, const char *parameters)
 		int error = errno;
 
 		read_file("/sys/kernel/saakm/last_error", why, sizeof(why));
+		why[strcspn(why, "\n")] = 0;
 		fail("it cannot be loaded: %s: %s", strerror(error), why);
 	}
 	close(fd);
