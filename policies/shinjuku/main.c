@@ -69,7 +69,7 @@ static void shinjuku_queue(struct process_event *event, struct core_event *core,
 
 /*
  * What the parameter says, but that threads get on where interrupts take long, as under an emulator
- * or kernel debugging: the end of a slice takes no more than some third of the CPU's time.
+ * or kernel debugging: the ends of slices take no more than some fifth of the CPU's time.
  */
 u64 shinjuku_slice_ns(int cpu)
 {
