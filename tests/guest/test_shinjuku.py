@@ -217,7 +217,13 @@ def test_run_gives_parameters_to_the_module(how):
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
-def test_run_refuses_parameters_that_nobody_takes_fails(tmp_path):
+def test_run_says_why_the_policy_refuses_a_parameter():
+    done = saakm("run", "shinjuku", "--param", "mode=distribute", "--", "true")
+    assert done.returncode == 1 and "mode=distribute: it is distributed or central" in done.stderr
+    assert "next: mend what it names: the policy, or its parameters" in done.stderr
+
+
+def test_run_refuses_parameters_that_nobody_takes(tmp_path):
     done = saakm("run", "shinjuku", "--param", "mod=central", "--", "true")
     assert done.returncode == 2 and "it has no parameter 'mod'" in done.stderr
     for parameter in ("", "=1", "slice_us", "slice_us=1 2"):

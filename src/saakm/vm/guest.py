@@ -241,7 +241,9 @@ class Guest:
             raise SaakmError(
                 f"the guest cannot load '{module}'",
                 " - ".join(filter(None, [done.stderr.strip(), reason])),
-                "read the kernel's messages: " + " / ".join(self.console().splitlines()[-3:]),
+                "mend what it names: the policy, or its parameters (--param NAME=VALUE)"
+                if reason
+                else "read the kernel's messages: " + " / ".join(self.console().splitlines()[-3:]),
             )
 
     def unload(self, name: str) -> None:
