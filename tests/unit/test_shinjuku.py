@@ -5,6 +5,7 @@ import json
 import subprocess
 
 import pytest
+from call import saakm
 
 from saakm.base import paths
 from saakm.sim.build import build
@@ -105,6 +106,17 @@ def test_short_requests_do_not_wait_for_long_ones(shinjuku, tmp_path):
     fifo = waits_of_short_ones(build_one(paths.POLICIES / "fifo"), tmp_path)
     assert waits_of_short_ones(shinjuku, tmp_path) < fifo / 4
     assert waits_of_short_ones(shinjuku, tmp_path, "shinjuku.slice_us=5", *CENTRAL) < fifo / 1.2
+
+
+def test_the_page_s_command_prints_what_the_page_names():
+    done = saakm(
+        "sim", "shinjuku", "--workload", "bimodal:load=50", "--rate", "3000", "--for", "20ms",
+        "--param", "mode=central", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    marks = {g["name"]: g["marks"].get(g["name"]) for g in json.loads(done.stdout)["groups"]}
+    assert 5000 < marks["short"]["p50_ns"] <= marks["short"]["p99_ns"] <= marks["short"]["p999_ns"]
+    assert marks["long"]["p50_ns"] > 500_000
 
 
 # --- nobody starves ---
