@@ -163,7 +163,8 @@ static bool shinjuku_assign_first(int cpu, u64 limit)
 	int from, to;
 
 	cpumask_clear(tried);
-	while ((from = shinjuku_find_first(limit, tried)) >= 0) {
+	while ((limit != NOBODY || shinjuku_idles(cpu)) &&
+	       (from = shinjuku_find_first(limit, tried)) >= 0) {
 		to = limit == NOBODY ? shinjuku_nearer(from, cpu) : cpu;
 		if (shinjuku_take_from(from, to, limit) ||
 		    (to != cpu && shinjuku_take_from(from, cpu, limit)))
@@ -300,6 +301,7 @@ static void shinjuku_give_way(void)
 
 	if ((s64)(local_clock() - dispatcher.gave_way_ns) < us * NSEC_PER_USEC)
 		return;
+	WRITE_ONCE(shinjuku_core(dispatcher.cpu)->given_ns, local_clock());
 	for_each_online_cpu(cpu) {
 		if (READ_ONCE(to->nr_tasks))
 			break;
@@ -342,7 +344,11 @@ static bool shinjuku_must_look(void)
 		return true;
 	WRITE_ONCE(dispatcher.due_ns, U64_MAX);
 	smp_mb();	/* pairs with shinjuku_call_dispatcher(), after somebody is queued */
-	return shinjuku_has_work();
+	if (!shinjuku_has_work())
+		return false;
+	/* Whoever was queued in between has not set it. */
+	WRITE_ONCE(dispatcher.due_ns, local_clock() + STUCK_NS);
+	return true;
 }
 
 /* True if somebody waits whom it can serve. */

@@ -80,7 +80,7 @@ u64 shinjuku_slice_ns(int cpu)
 
 void shinjuku_note_late(struct shinjuku_core *own, s64 late_ns)
 {
-	s64 old = own->late_ns;
+	s64 old = READ_ONCE(own->late_ns);	/* the dispatcher notes it without the lock */
 
 	WRITE_ONCE(own->late_ns, old + (clamp_t(s64, late_ns, 0, LATE_MAX_NS) - old) / 8);
 }
