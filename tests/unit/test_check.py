@@ -17,7 +17,7 @@ from saakm.builder.parameters import check_form, check_values, fault_in
 from saakm.lab.check import trial, verdicts
 from saakm.lab.check.checks import CHECKS, PROMISES, chosen_checks, parse_promises
 from saakm.lab.check.evaluate import Finding, evaluate
-from saakm.lab.check.plan import Level, Trial, plan
+from saakm.lab.check.plan import USUAL, Level, Trial, plan
 
 # Consoles of guests that checked rr, shortened by a smaller scale.
 DATA = Path(__file__).parent / "data"
@@ -315,8 +315,10 @@ def test_a_policy_may_refuse_a_machine():
         rows_of(REFUSED, "a wakeup was lost"),
         rows_of("it cannot be loaded: Cannot allocate memory: load mine: no memory"),
         rows_of(REFUSED)[1:],
+        rows_of("it cannot be loaded: Invalid argument: load mine: its init returned -22"),
+        rows_of(REFUSED, topology=USUAL),
     ],
-    ids=["and-worse", "no-memory", "every-machine"],
+    ids=["and-worse", "no-memory", "every-machine", "no-reason", "only-now-and-then"],
 )
 def test_nothing_else_is_excused(rows):
     assert verdicts.excuse(rows)[-1].finding.verdict == "failed"

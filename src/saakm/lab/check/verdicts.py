@@ -15,8 +15,8 @@ from .plan import Trial
 
 _STYLE = {"held": "green", "failed": "bold red", "skipped": "dim"}
 _NOT_PROMISED = "not promised"
-# What saakm_refuse_load() and the class's own refusals leave in last_error.
-_REFUSED = re.compile(r"it cannot be loaded: Invalid argument: load \S+: (.*)")
+# What saakm_refuse_load() leaves in last_error; not what an init does that gives no reason.
+_REFUSED = re.compile(r"it cannot be loaded: Invalid argument: load \S+: (?!its init returned)(.*)")
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,10 @@ def excuse(rows: list[Row]) -> list[Row]:
     """Of several machines: a policy may refuse some, with a reason, if others have tried the check."""
     reasons = [_REFUSED.fullmatch("\n".join(row.finding.failures)) for row in rows]
     tried = {row.check for row, reason in zip(rows, reasons) if not reason}
+    loaded = {row.where for row, reason in zip(rows, reasons) if not reason}
     return [
         replace(row, finding=Finding("skipped", [f"the policy refuses this machine: {reason[1]}"]))
-        if reason and row.check in tried
+        if reason and row.check in tried and row.where not in loaded
         else row
         for row, reason in zip(rows, reasons)
     ]
