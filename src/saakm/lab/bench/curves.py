@@ -52,8 +52,15 @@ def _panel(panel: "Axes", title: str, row: Row, names: Sequence[str]) -> None:
             linestyle="-" if names.index(name) < len(_MARKERS) // 2 else "--",
         )  # fmt: skip
     panel.set_xticks(points)
-    panel.set_yscale("log")
-    plain_numbers(panel.yaxis)
+    low, top = (
+        of(fmean(values) for _, one in row for values in one.values.values()) for of in (min, max)
+    )
+    # A logarithmic axis has numbers at powers of ten only.
+    if top > 10 * low:
+        panel.set_yscale("log")
+        plain_numbers(panel.yaxis)
+    else:
+        panel.set_ylim(0, top * 1.1)
     panel.set_ylabel(row[0][1].unit)
     panel.set_title(title, loc="left", fontsize=10)
     panel.grid(alpha=0.3)
