@@ -118,9 +118,9 @@ def neighbour(request, guest, program, another):
     """Threads of another policy. The test ends with a call: they must not have noticed.
 
     All sleep (-k 1), so that others run too, or for so long (-k 4) that CPUs idle: whoever elects nobody
-    is at fault only while others do not hold all CPUs.
+    is at fault only while others do not hold all CPUs, and forks that get the least share only take a minute.
     """
-    kind = 4 if re.search("newly_idle|schedule_null", request.node.name) else 1
+    kind = 4 if re.search("newly_idle|schedule_null|forks_land", request.node.name) else 1
     over = "until [ -e /tmp/over ]; do sleep 0.1; done"
     crowd = f"{program('crowd')} -k {kind} -p {another} -n 12 -l 300 -e saakm '{over}'"
     run_ok(guest, "rm -f /tmp/over /tmp/crowd.status")

@@ -66,4 +66,4 @@ def test_oracle_sees_idle_cpus(guest):
         rm -f /tmp/hog; {hogs}
         until {wait}; do busybox usleep 10000; done
         {widen}; sleep 1; pkill -KILL -f 'while .*hog'"""
-    assert _longest_us(guest, "fifo", command) > 10 * LIMIT_US
+    assert _longest_us(guest, "fifo", command) > LIMIT_US
