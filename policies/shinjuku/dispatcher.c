@@ -342,6 +342,8 @@ static bool shinjuku_must_look(void)
 {
 	if (shinjuku_has_work() || kthread_should_stop())
 		return true;
+	/* While it seems to sleep no CPU elects by itself, so it must not be held up in between. */
+	guard(preempt)();
 	WRITE_ONCE(dispatcher.due_ns, U64_MAX);
 	smp_mb();	/* pairs with shinjuku_call_dispatcher(), after somebody is queued */
 	if (!shinjuku_has_work())
