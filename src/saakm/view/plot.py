@@ -58,7 +58,7 @@ def without_frame(panel: "Axes", *sides: str) -> None:
 
 
 def plain_numbers(axis: "Axis") -> None:
-    """For a logarithmic axis: matplotlib's own labels are formulas, which canvas() turns off."""
+    """As people write them: on a logarithmic axis matplotlib has formulas, which canvas() turns off."""
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_formatter(lambda value, _: "")
 

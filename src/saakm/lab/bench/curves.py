@@ -2,6 +2,7 @@
 """What workloads yield as their load grows: a row of a table over its points, a curve for each scheduler."""
 
 from collections.abc import Sequence
+from math import ceil, floor, log10
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -55,12 +56,12 @@ def _panel(panel: "Axes", title: str, row: Row, names: Sequence[str]) -> None:
     low, top = (
         of(fmean(values) for _, one in row for values in one.values.values()) for of in (min, max)
     )
-    # A logarithmic axis has numbers at powers of ten only.
-    if top > 10 * low:
+    # A logarithmic axis has numbers at powers of ten only: are there two of them?
+    if low > 0 and floor(log10(top)) > ceil(log10(low)):
         panel.set_yscale("log")
-        plain_numbers(panel.yaxis)
     else:
-        panel.set_ylim(0, top * 1.1)
+        panel.set_ylim(0, top * 1.1 or 1)
+    plain_numbers(panel.yaxis)
     panel.set_ylabel(row[0][1].unit)
     panel.set_title(title, loc="left", fontsize=10)
     panel.grid(alpha=0.3)
