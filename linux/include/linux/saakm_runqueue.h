@@ -213,13 +213,38 @@ static inline struct task_struct *saakm_rq_next(struct saakm_rq *rq,
 int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
 
 /**
+ * typedef saakm_wanted_fn - shall a thread be moved?
+ * @task: a READY thread of the policy
+ * @arg: what the caller has given
+ *
+ * Called with the locks of both cores held, so it only looks at the thread, and may write
+ * the policy's data of it: a call that moves threads would never return.
+ */
+typedef bool (*saakm_wanted_fn)(struct task_struct *task, void *arg);
+
+/**
+ * saakm_move_task_if() - move a READY thread to another core, if it is still wanted there
+ * @task: as saakm_move_task()
+ * @cpu: as there
+ * @rq: as there
+ * @wanted: is asked when nothing else is in the way; NULL: yes
+ * @arg: for @wanted
+ *
+ * For decisions that were made without a lock, about what a thread was then.
+ *
+ * Context: as saakm_move_task().
+ * Return: as there; -ECANCELED if it is not wanted.
+ */
+int saakm_move_task_if(struct task_struct *task, int cpu, struct saakm_rq *rq,
+		       saakm_wanted_fn wanted, void *arg);
+
+/**
  * saakm_steal() - pull threads from another runqueue
  * @from: the runqueue to take from, in its order; of another core, or another one of @cpu
  * @cpu: the core to move to
  * @to: a runqueue of that core
  * @max: how many at the most
- * @wanted: which ones; NULL: all. It is called with both locks held, so it only
- *	looks at the thread: a call that moves threads would never return.
+ * @wanted: which ones; NULL: all
  * @arg: for @wanted
  *
  * Threads that may not run on @cpu are passed over; 32 are looked at, as in
@@ -229,7 +254,7 @@ int saakm_move_task(struct task_struct *task, int cpu, struct saakm_rq *rq);
  * Return: number of threads moved, or -EINVAL or -EDEADLK as above.
  */
 int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to,
-		unsigned int max, bool (*wanted)(struct task_struct *task, void *arg), void *arg);
+		unsigned int max, saakm_wanted_fn wanted, void *arg);
 
 /**
  * saakm_switch_queue() - a thread that waits changes queues on its own CPU
@@ -271,6 +296,21 @@ int saakm_to_head(struct task_struct *task);
  * who goes first, or it was refused.
  */
 struct task_struct *saakm_take(struct core_event *core, struct saakm_rq *from);
+
+/**
+ * saakm_take_task() - move a thread to this core that waits at another one
+ * @core: argument of @refill
+ * @task: a thread of the calling policy; the caller holds a reference or is in an RCU
+ *	section, as every handler
+ * @rq: a queue of this core
+ *
+ * The runqueue lock is dropped meanwhile, and @moved is called: see saakm_take().
+ *
+ * Context: @refill only; elsewhere it is refused and reported.
+ * Return: true if it is here now; false if it is not READY at another core, may not run
+ * here, somebody came who goes first, or it was refused.
+ */
+bool saakm_take_task(struct core_event *core, struct task_struct *task, struct saakm_rq *rq);
 
 /**
  * saakm_take_shared() - what the class does without a @refill

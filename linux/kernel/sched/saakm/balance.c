@@ -182,24 +182,26 @@ static bool saakm_taken_over(const struct task_struct *p)
 
 /* With the locks of both, which may be one. */
 static int saakm_move_if_ready(struct rq *src, struct rq *dst, struct task_struct *p,
-			       struct saakm_rq *to)
+			       struct saakm_rq *to, saakm_wanted_fn wanted, void *arg)
 {
 	if (p->saakm.policy && p->saakm.policy != to->owner)
 		return -EINVAL;
 	if (task_rq(p) != src || !p->saakm.on_rq || p->saakm.state != SAAKM_READY ||
 	    !task_on_saakm(p) || p->saakm.rq == to)
 		return -EAGAIN;
-	if (src != dst) {
-		if (!saakm_may_run_on(p, cpu_of(dst)))
-			return -EPERM;
+	if (src != dst && !saakm_may_run_on(p, cpu_of(dst)))
+		return -EPERM;
+	if (wanted && !wanted(p, arg))
+		return -ECANCELED;
+	if (src != dst)
 		saakm_move_locked(src, dst, p, to);
-	} else if (!saakm_taken_over(p)) {
+	else if (!saakm_taken_over(p))
 		saakm_change_queue(dst, p, to);
-	}
 	return 0;
 }
 
-int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
+int saakm_move_task_if(struct task_struct *p, int cpu, struct saakm_rq *to,
+		       saakm_wanted_fn wanted, void *arg)
 {
 	struct rq *src, *dst;
 	int ret;
@@ -216,7 +218,7 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 	guard(irqsave)();
 	src = task_rq(p);
 	saakm_lock_both(src, dst, false);
-	ret = saakm_move_if_ready(src, dst, p, to);
+	ret = saakm_move_if_ready(src, dst, p, to, wanted, arg);
 	double_rq_unlock(src, dst);
 	if (ret == -EINVAL && saakm_calling())
 		saakm_violation(SAAKM_EXIT_WRONG_MOVE, to->owner, NULL,
@@ -224,12 +226,17 @@ int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
 				p->comm, p->pid, cpu);
 	return ret;
 }
+EXPORT_SYMBOL_NS_GPL(saakm_move_task_if, SAAKM);
+
+int saakm_move_task(struct task_struct *p, int cpu, struct saakm_rq *to)
+{
+	return saakm_move_task_if(p, cpu, to, NULL, NULL);
+}
 EXPORT_SYMBOL_NS_GPL(saakm_move_task, SAAKM);
 
 /* The queues are two, and of one policy. */
 static int saakm_steal_from(struct saakm_rq *from, struct saakm_rq *to, unsigned int max,
-			    bool (*wanted)(struct task_struct *task, void *arg), void *arg,
-			    bool try)
+			    saakm_wanted_fn wanted, void *arg, bool try)
 {
 	unsigned int moved = 0, looks = SAAKM_STEAL_LOOKS;
 	struct rq *src = cpu_rq(from->cpu), *dst = cpu_rq(to->cpu);
@@ -257,7 +264,7 @@ static int saakm_steal_from(struct saakm_rq *from, struct saakm_rq *to, unsigned
 }
 
 int saakm_steal(struct saakm_rq *from, int cpu, struct saakm_rq *to, unsigned int max,
-		bool (*wanted)(struct task_struct *task, void *arg), void *arg)
+		saakm_wanted_fn wanted, void *arg)
 {
 	if (!saakm_may_lock(__func__))
 		return -EDEADLK;

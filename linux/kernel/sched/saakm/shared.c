@@ -229,7 +229,17 @@ static bool saakm_still_wished(struct rq *rq, struct task_struct *p, struct rq *
 
 #define SAAKM_TAKE_TRIES	4	/* others may be faster */
 
-/* The lock of @rq may be dropped meanwhile. Interrupts are off: threads last, as under RCU. */
+/* The lock of @rq is dropped meanwhile. Interrupts are off: threads last, as under RCU. */
+static void saakm_lock_source(struct rq *rq, struct rq *src)
+{
+	raw_cpu_write(saakm_context.waits, true);	/* as in saakm_lock_both() */
+	double_lock_balance(rq, src);
+	raw_cpu_write(saakm_context.waits, false);
+	rq->saakm.unlocked = true;
+	update_rq_clock(rq);
+	update_rq_clock(src);
+}
+
 static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
 					  struct saakm_rq *to, const struct saakm_wish *wish)
 {
@@ -248,12 +258,7 @@ static struct task_struct *saakm_try_take(struct rq *rq, struct saakm_rq *from,
 			return NULL;
 		if (src == rq)
 			return p;
-		raw_cpu_write(saakm_context.waits, true);	/* as in saakm_lock_both() */
-		double_lock_balance(rq, src);
-		raw_cpu_write(saakm_context.waits, false);
-		rq->saakm.unlocked = true;
-		update_rq_clock(rq);
-		update_rq_clock(src);
+		saakm_lock_source(rq, src);
 		comes = saakm_still_wished(rq, p, src, from, wish);
 		if (comes)
 			saakm_move_locked(src, rq, p, to);
@@ -434,17 +439,25 @@ void saakm_shared_recall(struct task_struct *p)
 
 /* What handlers call */
 
+/* Is the handler one that may, and about this core? */
+static const char *saakm_cannot_take(const struct saakm_core *core)
+{
+	if (raw_cpu_read(saakm_context.handler) != SAAKM_H_refill)
+		return "only refill may call it";
+	if (raw_cpu_read(saakm_context.subject) != core->policy ||
+	    raw_cpu_read(saakm_context.cpu) != core->cpu)
+		return "the event is about another core";
+	return NULL;
+}
+
 /* @from: NULL if the core shares none */
 static bool saakm_may_take(const char *what, const struct saakm_core *core,
 			   const struct saakm_rq *from)
 {
-	const char *fault;
+	const char *fault = saakm_cannot_take(core);
 
-	if (raw_cpu_read(saakm_context.handler) != SAAKM_H_refill)
-		fault = "only refill may call it";
-	else if (raw_cpu_read(saakm_context.subject) != core->policy ||
-		 raw_cpu_read(saakm_context.cpu) != core->cpu)
-		fault = "the event is about another core";
+	if (fault)
+		;
 	else if (!from || !(from->type & SAAKM_RQ_SHARED) || from->owner != core->policy)
 		fault = "the queue is not one that cores of this policy share";
 	else
@@ -463,6 +476,48 @@ struct task_struct *saakm_take(struct core_event *event, struct saakm_rq *from)
 	return saakm_take_first(cpu_rq(core->cpu), core, from, &whoever);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_take, SAAKM);
+
+static bool saakm_may_take_task(const char *what, const struct saakm_core *core,
+				const struct task_struct *p, const struct saakm_rq *to)
+{
+	const char *fault = saakm_cannot_take(core);
+
+	if (fault)
+		;
+	else if (!p)
+		fault = "the thread is NULL";
+	else if (!to || to->owner != core->policy || to->cpu != core->cpu)
+		fault = "the queue is not of this core and policy";
+	else
+		return true;
+	saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL, "%s: %s", what, fault);
+	return false;
+}
+
+bool saakm_take_task(struct core_event *event, struct task_struct *p, struct saakm_rq *to)
+{
+	struct saakm_core *core = container_of(event, struct saakm_core, event);
+	struct rq *rq = cpu_rq(core->cpu), *src;
+	bool comes;
+
+	if (!saakm_may_take_task(__func__, core, p, to))
+		return false;
+	src = task_rq(p);
+	/* Without a lock: mostly it runs, or sleeps. */
+	if (src == rq || READ_ONCE(p->saakm.state) != SAAKM_READY ||
+	    READ_ONCE(p->saakm.policy) != core->policy || !saakm_may_run_on(p, core->cpu))
+		return false;
+	saakm_lock_source(rq, src);
+	comes = p->saakm.policy == core->policy && task_on_saakm(p) && task_rq(p) == src &&
+		p->saakm.on_rq && p->saakm.state == SAAKM_READY && !saakm_taken_over(p) &&
+		saakm_may_run_on(p, core->cpu) && saakm_has_turn(rq, core->policy);
+	if (comes)
+		saakm_move_locked(src, rq, p, to);
+	double_unlock_balance(rq, src);
+	event->curr = saakm_core_curr(rq, core);
+	return comes;
+}
+EXPORT_SYMBOL_NS_GPL(saakm_take_task, SAAKM);
 
 struct task_struct *saakm_take_shared(struct core_event *event)
 {
