@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rings: events that go to the agent, and what becomes of its decisions. The kernel reads
+ * three counts and the decisions from memory that the agent writes, each once, and believes
+ * none of them: a count beyond the ring makes the agent one that does not answer.
+ */
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/signal.h>
+
+#include "user.h"
+
+unsigned int user_answer_ms = 100;
+module_param_named(answer_ms, user_answer_ms, uint, 0644);
+MODULE_PARM_DESC(answer_ms, "an event that is older is not waited for");
+
+#define LOOK_NS		(10 * NSEC_PER_MSEC)	/* whether the agent answers */
+
+/* Events */
+
+static void user_write_event(struct user_agent *agent, struct process_event *event,
+			     struct core_event *core, enum user_kind kind, u16 flags)
+{
+	struct task_struct *task = event->task;
+	struct user_task *t = event->data;
+	u64 ran_ns = saakm_task_runtime_ns(task);
+	struct user_event *e = (void *)agent->page + agent->page_events +
+		agent->written % USER_RECORDS * agent->event_bytes;
+
+	e->at_ns = saakm_clock_ns(core);
+	e->start_ns = t->start_ns;
+	e->stop_ns = t->stop_ns;
+	e->used_ns = ran_ns - t->told_at_ns;
+	e->exec_ns = ran_ns - t->slept_at_ns;
+	e->pid = task->pid;
+	e->tgid = task->tgid;
+	e->generation = t->generation;
+	e->weight = saakm_task_weight(task);
+	e->cpu = core->id;
+	e->nr_allowed = task->nr_cpus_allowed;
+	e->waker = flags & (USER_NEW | USER_WOKEN) && saakm_waker() == SAAKM_WAKER_TASK ?
+		current->pid : 0;
+	e->kind = kind;
+	e->flags = flags;
+	memcpy(e->comm, task->comm, sizeof(e->comm));
+	memcpy(e->allowed, cpumask_bits(task->cpus_ptr), BITS_TO_LONGS(nr_cpu_ids) * sizeof(long));
+	if (kind == USER_READY)
+		t->told_at_ns = ran_ns;
+}
+
+static void user_watch(struct user_agent *agent)
+{
+	if (READ_ONCE(agent->timed))
+		return;
+	WRITE_ONCE(agent->timed, true);
+	hrtimer_start(&agent->timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_HARD);
+}
+
+/* False if there is no room. */
+bool user_tell(struct user_agent *agent, struct process_event *event, struct core_event *core,
+	       enum user_kind kind, u16 flags)
+{
+	struct user_task *t = event->data;
+
+	scoped_guard(raw_spinlock, &agent->lock) {
+		if (user_unread(agent) >= USER_RECORDS) {
+			if (kind == USER_LEFT)
+				WRITE_ONCE(agent->page->lost, ++agent->lost);
+			return false;
+		}
+		WRITE_ONCE(agent->asked[agent->written % USER_RECORDS], jiffies);
+		user_write_event(agent, event, core, kind, flags);
+		WRITE_ONCE(agent->written, agent->written + 1);
+		smp_store_release(&agent->page->events_written, agent->written);
+	}
+	t->known = true;
+	if (kind == USER_READY) {
+		t->asked = jiffies;
+		user_watch(agent);
+	}
+	smp_mb();	/* user_sleep() */
+	if (READ_ONCE(agent->asleep)) {
+		WRITE_ONCE(agent->asleep, false);
+		saakm_notify(&agent->calls);
+	}
+	return true;
+}
+
+/* Could it do something for a CPU that has run dry? */
+bool user_wanted(const struct user_agent *agent, const struct user_core *own)
+{
+	return user_unread(agent) || own->waiting.nr_tasks || READ_ONCE(agent->page->held);
+}
+
+/* Or shall a CPU that has run dry elect a thread about which it has not decided? */
+bool user_answers(const struct user_agent *agent, struct user_core *own)
+{
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(user_answer_ms));
+	unsigned long since = own->dry;
+	struct user_task *t;
+	u32 unread;
+
+	if (!agent || !user_alive(agent))
+		return false;
+	unread = user_unread(agent);
+	if (unread > USER_RECORDS)
+		return false;
+	if (unread)
+		return time_before(jiffies, user_oldest(agent, unread) + limit);
+	/* It has read of it. */
+	t = saakm_task_data(saakm_rq_first(&own->waiting));
+	if (!since || time_before(since, t->asked))
+		since = t->asked;
+	return time_before(jiffies, since + limit);
+}
+
+void user_kick_waiting(const struct cpumask *cpus)
+{
+	int cpu;
+
+	for_each_cpu(cpu, cpus) {
+		if (READ_ONCE(user_core(cpu)->waiting.nr_tasks) &&
+		    saakm_running_prio(cpu) == MAX_PRIO)
+			saakm_kick(cpu);
+	}
+}
+
+/* CPUs that idle while threads wait for decisions look again whether these still come. */
+enum hrtimer_restart user_timer(struct hrtimer *timer)
+{
+	struct user_agent *agent = container_of(timer, struct user_agent, timer);
+	int cpu;
+
+	WRITE_ONCE(agent->timed, false);
+	smp_mb();	/* who asks afterwards starts it */
+	for_each_cpu(cpu, &agent->cpus) {
+		if (!READ_ONCE(user_core(cpu)->waiting.nr_tasks))
+			continue;
+		WRITE_ONCE(agent->timed, true);
+		user_kick_waiting(&agent->cpus);
+		hrtimer_forward_now(timer, ns_to_ktime(LOOK_NS));
+		return HRTIMER_RESTART;
+	}
+	return HRTIMER_NORESTART;
+}
+
+/* Decisions */
+
+struct user_move {
+	const struct user_decision	*decision;
+	bool				any;
+};
+
+/* Under the locks of both CPUs. */
+static bool user_still_waits(struct task_struct *task, void *arg)
+{
+	struct user_move *move = arg;
+	struct user_task *t = saakm_task_data(task);
+
+	if (!t->undecided || t->generation != move->decision->generation)
+		return false;
+	t->undecided = false;
+	t->key = move->decision->key;
+	t->slice_ns = move->decision->slice_ns;
+	t->preempts = move->decision->flags & USER_PREEMPT;
+	t->any = move->any;
+	return true;
+}
+
+/* Does nobody run there, or wait for the CPU? */
+static bool user_is_free(const struct user_agent *agent, int cpu)
+{
+	return saakm_running_prio(cpu) == MAX_PRIO && cpu_active(cpu) &&
+	       !READ_ONCE(saakm_core_of(agent->policy, cpu)->rq.nr_tasks);
+}
+
+/* For USER_ANY: where the thread waits, or another one that is free; else this one, which has
+ * run dry: the agent goes last.
+ */
+static int user_any_cpu(const struct user_agent *agent, const struct task_struct *task)
+{
+	int here = smp_processor_id(), there = task_cpu(task), cpu;
+
+	if (here == there || user_is_free(agent, there))
+		return there;
+	for_each_set_bit(cpu, agent->idle, nr_cpu_ids) {
+		if (cpumask_test_cpu(cpu, task->cpus_ptr) &&
+		    cpumask_test_cpu(cpu, &agent->cpus) && user_is_free(agent, cpu))
+			return cpu;
+	}
+	return cpumask_test_cpu(here, task->cpus_ptr) ? here : there;
+}
+
+static int user_move_to(const struct user_agent *agent, struct task_struct *task, int cpu,
+			struct user_move *move)
+{
+	return saakm_move_task_if(task, cpu, &saakm_core_of(agent->policy, cpu)->rq,
+				  user_still_waits, move);
+}
+
+static unsigned long *user_decide(struct user_agent *agent, const struct user_decision *decision)
+{
+	struct user_move move = { .decision = decision };
+	struct task_struct *task;
+	bool bounced = false;
+	int cpu, ret = -EPERM;
+
+	guard(rcu)();
+	guard(preempt)();
+	task = pid_task(find_pid_ns(decision->pid, &init_pid_ns), PIDTYPE_PID);
+	if (!task)
+		return &agent->gone;
+	move.any = decision->cpu == USER_ANY;
+	cpu = move.any ? user_any_cpu(agent, task) : decision->cpu;
+	if (cpu >= 0 && cpu < nr_cpu_ids && cpu_possible(cpu))
+		ret = user_move_to(agent, task, cpu, &move);
+	if (ret == -EPERM) {
+		bounced = true;
+		move.any = true;
+		ret = user_move_to(agent, task, task_cpu(task), &move);
+	}
+	if (ret == -EINVAL)
+		return &agent->gone;
+	if (ret)
+		return &agent->stale;
+	return bounced ? &agent->bounced : &agent->decided;
+}
+
+void user_carry_out(struct user_agent *agent)
+{
+	struct user_decision *ring = (void *)agent->page + agent->page_decisions, decision;
+	u32 written = smp_load_acquire(&agent->page->decisions_written);
+
+	if (written - agent->done > USER_RECORDS) {
+		agent->bad++;
+		agent->done = written;
+	}
+	while (agent->done != written) {
+		/* It may be changed meanwhile. */
+		decision = *(volatile struct user_decision *)&ring[agent->done % USER_RECORDS];
+		++*user_decide(agent, &decision);
+		agent->done++;
+	}
+	smp_store_release(&agent->page->decisions_read, written);
+}
+
+/* Is the agent the one that has its CPUs, and of the policy, which may have been ejected? */
+static bool user_is_in_office(const struct user_agent *agent)
+{
+	guard(preempt)();
+	return READ_ONCE(agent->ready) &&
+	       saakm_running_on(agent->policy, smp_processor_id()) == current;
+}
+
+static bool user_has_work(const struct user_agent *agent)
+{
+	return user_unread(agent) || READ_ONCE(agent->page->retire) || !READ_ONCE(agent->ready);
+}
+
+/* It looks at times whether the policy has been ejected. */
+static int user_sleep(struct user_agent *agent)
+{
+	long ret;
+
+	agent->sleeps++;
+	WRITE_ONCE(agent->asleep, true);
+	ret = wait_event_interruptible_timeout(agent->calls.wait, user_has_work(agent), HZ);
+	WRITE_ONCE(agent->asleep, false);
+	return ret < 0 ? -EINTR : 0;
+}
+
+int user_park(struct user_agent *agent)
+{
+	u32 before = agent->done;
+	bool progress;
+	int ret;
+
+	user_carry_out(agent);
+	progress = agent->done != before;
+	if (READ_ONCE(saakm_core_of(agent->policy, raw_smp_processor_id())->rq.nr_tasks))
+		yield();
+	while (user_is_in_office(agent)) {
+		/* Who keeps threads has been asked for one, unless it has just had none to give. */
+		if (user_has_work(agent) || (progress && READ_ONCE(agent->page->held)))
+			return 0;
+		ret = user_sleep(agent);
+		if (ret)
+			return ret;
+	}
+	return -ESTALE;
+}
+
+/* No longer does anybody come: the threads are as if the kernel had placed them. */
+
+static bool user_release_one(struct task_struct *task, void *unused)
+{
+	struct user_task *t = saakm_task_data(task);
+
+	t->undecided = false;
+	t->generation++;
+	t->slice_ns = 0;
+	t->any = true;
+	return true;
+}
+
+void user_release_waiting(struct saakm_policy *policy, const struct cpumask *cpus)
+{
+	int cpu;
+
+	for_each_cpu(cpu, cpus) {
+		while (saakm_steal(&user_core(cpu)->waiting, cpu, &saakm_core_of(policy, cpu)->rq,
+				   32, user_release_one, NULL) > 0)
+			;
+	}
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * user: a program in user space decides. What happens to threads goes to it through a ring, its
+ * decisions come back through another: protocol.h; bridge.c does both, device.c is the file.
+ *
+ * A thread that wants a CPU waits, in a queue of its own CPU, until the agent has decided about
+ * it. Then it is in core->rq, of some CPU, by the key that the agent gave it. The agent is a
+ * thread of this policy. While others that it has decided about wait for its CPU it is parked:
+ * it goes last, so that events pile up, and are served in one go. A CPU that has nobody left to
+ * run takes the agent from where it is parked.
+ *
+ * A CPU without an agent, or with one that does not answer, is a FIFO.
+ */
+#include <linux/saakm.h>
+
+#include "user.h"
+
+DEFINE_PER_CPU_SHARED_ALIGNED(struct user_core, user_cores);
+
+atomic_t user_threads = ATOMIC_INIT(0);	/* that have been placed */
+
+#define HEARTBEAT	HZ		/* an agent that is parked runs that often */
+#define OVERDUE		(HZ / 250 ?: 1)	/* an event waits for so long for others to join */
+
+static u64 user_key(const struct task_struct *task)
+{
+	struct user_task *t = saakm_task_data(task);
+
+	return t->key;
+}
+
+/* Placing */
+
+/* In order of arrival, after those that run and before those to come. */
+static void user_place_here(struct process_event *event, struct core_event *core,
+			    unsigned long *count)
+{
+	struct user_task *t = event->data;
+
+	++*count;
+	t->key = user_core(core->id)->key;
+	t->slice_ns = 0;
+	t->any = true;
+	change_state(event->task, SAAKM_READY, core->id, &core->rq);
+}
+
+/* Why the kernel places the thread by itself, if it does: what to count. */
+static unsigned long *user_placed_by_kernel(struct process_event *event, struct core_event *core,
+					    struct user_core *own, struct user_agent *agent)
+{
+	struct user_task *t = event->data;
+
+	if (!agent || !user_alive(agent))
+		return &own->counts.alone;
+	if (t->tgid == agent->tgid ||
+	    (event->task->flags & PF_KTHREAD && event->task->nr_cpus_allowed == 1))
+		return &own->counts.own;
+	if (event->flags & SAAKM_EV_CHOICE && !(agent->flags & USER_NO_FAST_PATH) &&
+	    core->nr_runnable == 1 && saakm_running_prio(core->id) == MAX_PRIO)
+		return &own->counts.fast;
+	return NULL;
+}
+
+static void user_park_agent(struct process_event *event, struct core_event *core)
+{
+	struct user_task *t = event->data;
+
+	t->asked = jiffies;
+	change_state(event->task, SAAKM_READY, core->id, &user_core(core->id)->parked);
+}
+
+static void user_ask(struct process_event *event, struct core_event *core, u16 flags)
+{
+	struct user_core *own = user_core(core->id);
+	struct user_agent *agent = user_agent_of(own);
+	struct user_task *t = event->data;
+	unsigned long *count;
+
+	if (user_decides(agent, event->task)) {
+		user_park_agent(event, core);
+		return;
+	}
+	count = user_placed_by_kernel(event, core, own, agent);
+	if (count) {
+		user_place_here(event, core, count);
+		return;
+	}
+	t->generation++;
+	if (!user_tell(agent, event, core, USER_READY, flags)) {
+		user_place_here(event, core, &own->counts.full);
+		return;
+	}
+	t->undecided = true;
+	change_state(event->task, SAAKM_READY, core->id, &own->waiting);
+	if (agent->flags & USER_NO_BURST && own->parked.nr_tasks)
+		saakm_preempt(core);
+}
+
+static int user_prepare(struct process_event *event)
+{
+	struct user_agent *agent = user_agent_of(user_core(event->prev_cpu));
+
+	if (agent && agent->flags & USER_NO_FAST_PATH && agent->thread != event->task)
+		return event->prev_cpu;
+	return saakm_idle_prepare(event);
+}
+
+static void user_new_place(struct process_event *event, struct core_event *core)
+{
+	struct user_task *t = event->data;
+
+	atomic_inc(&user_threads);
+	t->tgid = event->task->tgid;
+	t->told_at_ns = t->slept_at_ns = t->ran_at_ns = saakm_task_runtime_ns(event->task);
+	user_ask(event, core, USER_NEW);
+}
+
+static void user_unblock_place(struct process_event *event, struct core_event *core)
+{
+	struct user_task *t = event->data;
+
+	if (event->flags & SAAKM_EV_OUSTED) {
+		user_ask(event, core, USER_MOVED);
+		return;
+	}
+	t->slept_at_ns = saakm_task_runtime_ns(event->task);
+	user_ask(event, core, USER_WOKEN | (event->flags & SAAKM_EV_SYNC ? USER_SYNC : 0));
+}
+
+/* Whose slice is not over has lost the CPU to others: it keeps the rest, and its place. */
+static void user_requeue(struct process_event *event, struct core_event *core)
+{
+	struct user_task *t = event->data;
+	u64 ran_ns = saakm_task_runtime_ns(event->task) - t->ran_at_ns;
+	u64 slice_ns = t->slice_ns ?: READ_ONCE(core->policy->slice_us) * NSEC_PER_USEC;
+
+	t->stop_ns = saakm_clock_ns(core);
+	if (event->flags & SAAKM_EV_YIELD) {
+		user_ask(event, core, USER_YIELDED);
+	} else if (ran_ns >= slice_ns || user_decides(user_agent_of(user_core(core->id)),
+						      event->task)) {
+		user_ask(event, core, USER_SLICE);
+	} else {
+		t->slice_ns = slice_ns - ran_ns;
+		change_state(event->task, SAAKM_READY, core->id, &core->rq);
+	}
+}
+
+static void user_running(struct process_event *event, struct core_event *core)
+{
+	struct user_core *own = user_core(core->id);
+	struct user_task *t = event->data;
+
+	t->start_ns = saakm_clock_ns(core);
+	t->ran_at_ns = saakm_task_runtime_ns(event->task);
+	t->preempts = false;
+	own->key = t->key;
+	own->dry = 0;
+	if (unlikely(t->undecided)) {
+		t->undecided = false;
+		t->generation++;	/* a decision would be late */
+		t->slice_ns = 0;
+		own->counts.rescued++;
+	}
+	if (t->slice_ns != t->set_ns)
+		saakm_set_slice(event->task, t->slice_ns);
+	t->set_ns = t->slice_ns;
+}
+
+static void user_block(struct process_event *event, struct core_event *core)
+{
+	struct user_agent *agent = user_agent_of(user_core(core->id));
+	struct user_task *t = event->data;
+
+	t->stop_ns = saakm_clock_ns(core);
+	t->undecided = false;
+	if (agent && t->known && agent->flags & USER_TELL_SLEEPS &&
+	    !(event->flags & SAAKM_EV_OUSTED))
+		user_tell(agent, event, core, USER_SLEEPS, 0);
+}
+
+static void user_attr_changed(struct process_event *event, struct core_event *core)
+{
+	struct user_agent *agent = user_agent_of(user_core(core->id));
+	struct user_task *t = event->data;
+
+	if (agent && t->known)
+		user_tell(agent, event, core, USER_CHANGED, 0);
+}
+
+static void user_terminate(struct process_event *event, struct core_event *core)
+{
+	struct user_agent *agent = user_agent_of(user_core(core->id));
+	struct user_task *t = event->data;
+
+	atomic_dec(&user_threads);
+	if (agent && t->known)
+		user_tell(agent, event, core, USER_LEFT, 0);
+}
+
+/* Electing */
+
+/* An agent that is parked goes before others. */
+static bool user_is_due(const struct user_agent *agent, struct task_struct *parked)
+{
+	struct user_task *t = saakm_task_data(parked);
+	u32 unread = user_unread(agent);
+
+	if (!user_decides(agent, parked) || !user_alive(agent) ||
+	    time_after(jiffies, t->asked + HEARTBEAT))
+		return true;
+	if (!unread || unread > USER_RECORDS)
+		return false;
+	return agent->flags & USER_NO_BURST ||
+	       time_after_eq(jiffies, user_oldest(agent, unread) + OVERDUE);
+}
+
+static struct task_struct *user_schedule(struct core_event *core)
+{
+	struct user_core *own = user_core(core->id);
+	struct user_agent *agent = user_agent_of(own);
+	struct task_struct *parked = saakm_rq_first(&own->parked), *first;
+
+	if (parked && user_is_due(agent, parked))
+		return parked;
+	first = saakm_curr(core) ?: saakm_rq_first(&core->rq);
+	if (first)
+		return first;
+	if (parked && user_wanted(agent, own))
+		return parked;
+	first = saakm_rq_first(&own->waiting);
+	if (first && !user_answers(agent, own))
+		return first;
+	return core->curr ?: parked;
+}
+
+/* Nobody waits here about whom the agent has decided. */
+static void user_refill(struct core_event *core)
+{
+	struct user_core *own = user_core(core->id);
+	struct user_agent *agent = user_agent_of(own);
+
+	if (saakm_curr(core))
+		return;
+	own->dry = own->dry ?: jiffies | 1;
+	if (agent && !own->parked.nr_tasks && user_wanted(agent, own))
+		saakm_take_task(core, agent->thread, &own->parked);
+}
+
+static bool user_may_go(struct task_struct *task, void *unused)
+{
+	struct user_task *t = saakm_task_data(task);
+
+	return t->any;
+}
+
+/* Others' threads first; if there are none, the agent may have something. */
+static void user_newly_idle(struct core_event *core)
+{
+	struct user_core *own = user_core(core->id);
+	struct user_agent *agent = user_agent_of(own);
+	int cpu;
+
+	for_each_cpu_wrap(cpu, agent ? &agent->cpus : cpu_possible_mask, core->id + 1) {
+		struct saakm_rq *rq = &saakm_core_of(core->policy, cpu)->rq;
+
+		if (cpu != core->id && READ_ONCE(rq->nr_tasks) &&
+		    saakm_steal(rq, core->id, &core->rq, 1, user_may_go, NULL) > 0)
+			return;
+	}
+	if (agent && saakm_task_state(agent->thread) == SAAKM_READY && user_wanted(agent, own))
+		saakm_move_task(agent->thread, core->id, &own->parked);
+}
+
+static void user_tick(struct process_event *event, struct core_event *core)
+{
+	struct user_core *own = user_core(core->id);
+	struct task_struct *parked = saakm_rq_first(&own->parked);
+
+	if (parked && user_is_due(user_agent_of(own), parked))
+		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
+}
+
+static bool user_wakeup_preempt(struct task_struct *running, struct task_struct *woken)
+{
+	struct user_agent *agent = user_agent_of(user_core(task_cpu(woken)));
+	struct user_task *t = saakm_task_data(woken);
+
+	if (user_decides(agent, woken))
+		return agent->flags & USER_NO_BURST;
+	return t->preempts && !user_decides(agent, running);
+}
+
+static void user_show_idle(int cpu, bool idle)
+{
+	struct user_agent *agent = user_agent_of(user_core(cpu));
+
+	if (agent && idle)
+		set_bit(cpu, agent->idle);
+	else if (agent)
+		clear_bit(cpu, agent->idle);
+}
+
+static void user_enter_idle(struct core_event *core)
+{
+	user_show_idle(core->id, true);
+}
+
+static void user_exit_idle(struct core_event *core)
+{
+	user_show_idle(core->id, false);
+}
+
+static int user_init(struct saakm_policy *policy)
+{
+	int cpu;
+
+	if (!policy->slice_us)
+		return saakm_refuse_load(policy, -EINVAL,
+					 "slice_us=0: who never sleeps would keep its CPU");
+	for_each_possible_cpu(cpu) {
+		saakm_runqueue_init(&user_core(cpu)->waiting, cpu, SAAKM_RQ_FIFO, NULL);
+		saakm_runqueue_init(&user_core(cpu)->parked, cpu, SAAKM_RQ_FIFO, NULL);
+	}
+	return user_start_device(policy);
+}
+
+static void user_free_metadata(struct saakm_policy *policy)
+{
+	user_stop_device();
+}
+
+static void user_dump(struct saakm_policy *policy, struct seq_buf *text)
+{
+	int cpu;
+
+	user_dump_agents(text);
+	for_each_online_cpu(cpu) {
+		struct user_core *own = user_core(cpu);
+		struct user_counts *counts = &own->counts;
+
+		seq_buf_printf(text, "cpu %d: %u wait for a decision, %u for the CPU; placed by the kernel: on an idle CPU %lu, the agent's own %lu, without an agent %lu, ring full %lu; no answer %lu\n",
+			       cpu, READ_ONCE(own->waiting.nr_tasks),
+			       READ_ONCE(saakm_core_of(policy, cpu)->rq.nr_tasks),
+			       counts->fast, counts->own, counts->alone, counts->full,
+			       counts->rescued);
+	}
+}
+
+SAAKM_POLICY(user,
+	     .queue = SAAKM_RQ_RBTREE, .key = user_key, .slice_us = 20000,
+	     .task_size = sizeof(struct user_task),
+	     .prepare = user_prepare,
+	     .new_place = user_new_place, .unblock_place = user_unblock_place,
+	     .requeue = user_requeue, .running = user_running, .block = user_block,
+	     .attr_changed = user_attr_changed, .terminate = user_terminate,
+	     .tick = user_tick, .wakeup_preempt = user_wakeup_preempt,
+	     .schedule = user_schedule, .refill = user_refill, .newly_idle = user_newly_idle,
+	     .enter_idle = user_enter_idle, .exit_idle = user_exit_idle,
+	     .init = user_init, .free_metadata = user_free_metadata, .dump = user_dump);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* user: threads, cores and agents, and what its three files call of each other. */
+#ifndef _SAAKM_USER_H
+#define _SAAKM_USER_H
+
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+#include <linux/mutex.h>
+#include <linux/saakm.h>
+#include <linux/sched/signal.h>
+
+#include "protocol.h"
+
+/* Of a thread; under the lock of its runqueue */
+struct user_task {
+	u64		key;
+	u64		slice_ns;	/* that it was given; 0: the policy's */
+	u64		set_ns;		/* what the class has been told of that */
+	u64		start_ns, stop_ns;
+	u64		ran_at_ns;	/* its CPU time when its turn began */
+	u64		told_at_ns;	/* when the agent was last asked */
+	u64		slept_at_ns;	/* when it last slept */
+	unsigned long	asked;		/* jiffies, of its event */
+	u32		generation;
+	u32		tgid;
+	bool		known;		/* to the agent */
+	bool		undecided;	/* it waits for the agent */
+	bool		any;		/* where it waits nobody has chosen */
+	bool		preempts;
+};
+
+/* Decisions, by what became of them. Of one CPU, under its lock, or of one agent. */
+struct user_counts {
+	unsigned long	fast;		/* placed without an event: on an idle CPU, */
+	unsigned long	own;		/* of the agent's process, or a CPU's kthread, */
+	unsigned long	alone;		/* without an agent, */
+	unsigned long	full;		/* because the ring was full */
+	unsigned long	rescued;	/* elected because the agent did not answer */
+};
+
+struct user_core {
+	struct saakm_rq			waiting;	/* for the agent's decision */
+	struct saakm_rq			parked;		/* agents, or one */
+	struct user_agent __rcu		*agent;
+	u64				key;		/* of who runs */
+	unsigned long			dry;		/* jiffies, since nobody is decided; or 0 */
+	struct user_counts		counts;
+};
+
+/* One open file, and the CPUs that it decides for */
+struct user_agent {
+	struct saakm_policy	*policy;
+	struct cpumask		cpus;
+	struct task_struct	*thread;	/* that decides */
+	pid_t			tgid;
+	u32			flags;
+	char			name[USER_NAME_LEN];
+	struct mutex		mutex;		/* of attaching */
+	bool			ready;		/* it has its CPUs */
+
+	struct user_page	*page;		/* of vmalloc_user(), mapped by the agent */
+	u32			page_events, page_decisions;	/* offsets in there */
+	u32			event_bytes;
+	unsigned long		*idle;		/* in there */
+	raw_spinlock_t		lock;		/* of those who write events */
+	u32			written;	/* events */
+	u32			done;		/* decisions */
+	unsigned long		*asked;		/* jiffies, of each event */
+	bool			asleep;
+	struct saakm_notifier	calls;
+	struct hrtimer		timer;		/* while threads wait */
+	bool			timed;
+
+	unsigned long		decided, stale, gone, bounced, bad;
+	unsigned long		sleeps;
+	u32			lost;
+	struct list_head	node;		/* while it is ready */
+};
+
+DECLARE_PER_CPU(struct user_core, user_cores);
+
+static inline struct user_core *user_core(int cpu)
+{
+	return per_cpu_ptr(&user_cores, cpu);
+}
+
+/* In handlers, which run with preemption off */
+static inline struct user_agent *user_agent_of(const struct user_core *own)
+{
+	return rcu_dereference_check(own->agent, !preemptible());
+}
+
+static inline bool user_decides(const struct user_agent *agent, const struct task_struct *task)
+{
+	return agent && agent->thread == task;
+}
+
+/* Is the thread one that will answer? */
+static inline bool user_alive(const struct user_agent *agent)
+{
+	return !(READ_ONCE(agent->thread->flags) & PF_EXITING) &&
+	       !__fatal_signal_pending(agent->thread);
+}
+
+/* Events; more than the ring holds if the agent has written nonsense. */
+static inline u32 user_unread(const struct user_agent *agent)
+{
+	return READ_ONCE(agent->written) - READ_ONCE(agent->page->events_read);
+}
+
+/* When the oldest of them came */
+static inline unsigned long user_oldest(const struct user_agent *agent, u32 unread)
+{
+	return READ_ONCE(agent->asked[(READ_ONCE(agent->written) - unread) % USER_RECORDS]);
+}
+
+/* bridge.c */
+extern unsigned int user_answer_ms;
+
+bool user_answers(const struct user_agent *agent, struct user_core *own);
+bool user_wanted(const struct user_agent *agent, const struct user_core *own);
+bool user_tell(struct user_agent *agent, struct process_event *event, struct core_event *core,
+	       enum user_kind kind, u16 flags);
+void user_carry_out(struct user_agent *agent);
+int user_park(struct user_agent *agent);
+enum hrtimer_restart user_timer(struct hrtimer *timer);
+void user_release_waiting(struct saakm_policy *policy, const struct cpumask *cpus);
+void user_kick_waiting(const struct cpumask *cpus);
+
+/* device.c */
+int user_start_device(struct saakm_policy *policy);
+void user_stop_device(void);
+void user_dump_agents(struct seq_buf *text);
+
+/* main.c */
+extern atomic_t user_threads;
+
+#endif /* _SAAKM_USER_H */
