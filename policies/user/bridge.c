@@ -14,7 +14,7 @@ unsigned int user_answer_ms = 100;
 module_param_named(answer_ms, user_answer_ms, uint, 0644);
 MODULE_PARM_DESC(answer_ms, "an event that is older is not waited for");
 
-#define LOOK_NS		(10 * NSEC_PER_MSEC)	/* whether the agent answers */
+#define LOOK_NS		(5 * NSEC_PER_MSEC)	/* whether the agent answers */
 
 /* Events */
 
@@ -194,8 +194,10 @@ static int user_any_cpu(const struct user_agent *agent, const struct task_struct
 static int user_move_to(const struct user_agent *agent, struct task_struct *task, int cpu,
 			struct user_move *move)
 {
-	return saakm_move_task_if(task, cpu, &saakm_core_of(agent->policy, cpu)->rq,
-				  user_still_waits, move);
+	struct saakm_rq *to = move->decision->flags & USER_PREEMPT ? &user_core(cpu)->urgent :
+		&saakm_core_of(agent->policy, cpu)->rq;
+
+	return saakm_move_task_if(task, cpu, to, user_still_waits, move);
 }
 
 static unsigned long *user_decide(struct user_agent *agent, const struct user_decision *decision)
@@ -270,6 +272,15 @@ static int user_sleep(struct user_agent *agent)
 	return ret < 0 ? -EINTR : 0;
 }
 
+/* Does anybody wait for this CPU about whom the agent has decided? */
+static bool user_others_wait(const struct user_agent *agent)
+{
+	int cpu = raw_smp_processor_id();
+
+	return READ_ONCE(saakm_core_of(agent->policy, cpu)->rq.nr_tasks) ||
+	       READ_ONCE(user_core(cpu)->urgent.nr_tasks);
+}
+
 int user_park(struct user_agent *agent)
 {
 	u32 before = agent->done;
@@ -278,7 +289,7 @@ int user_park(struct user_agent *agent)
 
 	user_carry_out(agent);
 	progress = agent->done != before;
-	if (READ_ONCE(saakm_core_of(agent->policy, raw_smp_processor_id())->rq.nr_tasks))
+	if (user_others_wait(agent))
 		yield();
 	while (user_is_in_office(agent)) {
 		/* Who keeps threads has been asked for one, unless it has just had none to give. */

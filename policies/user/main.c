@@ -44,15 +44,19 @@ static void user_place_here(struct process_event *event, struct core_event *core
 	change_state(event->task, SAAKM_READY, core->id, &core->rq);
 }
 
-/* Why the kernel places the thread by itself, if it does: what to count. */
+/*
+ * Why the kernel places the thread by itself, if it does: what to count. A thread may join, or
+ * come back from a higher class, while it has the CPU.
+ */
 static unsigned long *user_placed_by_kernel(struct process_event *event, struct core_event *core,
-					    struct user_core *own, struct user_agent *agent)
+					    struct user_agent *agent, bool leaves)
 {
+	struct user_core *own = user_core(core->id);
 	struct user_task *t = event->data;
 
 	if (!agent || !user_alive(agent))
 		return &own->counts.alone;
-	if (t->tgid == agent->tgid ||
+	if (t->tgid == agent->tgid || (event->task->on_cpu && !leaves) ||
 	    (event->task->flags & PF_KTHREAD && event->task->nr_cpus_allowed == 1))
 		return &own->counts.own;
 	if (event->flags & SAAKM_EV_CHOICE && !(agent->flags & USER_NO_FAST_PATH) &&
@@ -80,7 +84,8 @@ static void user_ask(struct process_event *event, struct core_event *core, u16 f
 		user_park_agent(event, core);
 		return;
 	}
-	count = user_placed_by_kernel(event, core, own, agent);
+	count = user_placed_by_kernel(event, core, agent,
+				      flags & (USER_SLICE | USER_YIELDED));
 	if (count) {
 		user_place_here(event, core, count);
 		return;
@@ -146,6 +151,22 @@ static void user_requeue(struct process_event *event, struct core_event *core)
 	}
 }
 
+/* The class may have done so, because the thread was preempted in the kernel. */
+static void user_runs_undecided(struct process_event *event, struct user_core *own)
+{
+	struct user_agent *agent = user_agent_of(own);
+	struct user_task *t = event->data;
+
+	t->undecided = false;
+	t->generation++;	/* a decision would be late */
+	t->slice_ns = 0;
+	if (event->flags & SAAKM_EV_FORCED)
+		return;
+	own->counts.rescued++;
+	if (agent)
+		WRITE_ONCE(agent->failing, true);
+}
+
 static void user_running(struct process_event *event, struct core_event *core)
 {
 	struct user_core *own = user_core(core->id);
@@ -156,14 +177,8 @@ static void user_running(struct process_event *event, struct core_event *core)
 	t->preempts = false;
 	own->key = t->key;
 	own->dry = 0;
-	if (unlikely(t->undecided)) {
-		t->undecided = false;
-		t->generation++;	/* a decision would be late */
-		t->slice_ns = 0;
-		own->counts.rescued++;
-		if (user_agent_of(own))
-			WRITE_ONCE(user_agent_of(own)->failing, true);
-	}
+	if (unlikely(t->undecided))
+		user_runs_undecided(event, own);
 	if (t->slice_ns != t->set_ns)
 		saakm_set_slice(event->task, t->slice_ns);
 	t->set_ns = t->slice_ns;
@@ -217,6 +232,17 @@ static bool user_is_due(const struct user_agent *agent, struct task_struct *park
 	       time_after_eq(jiffies, user_oldest(agent, unread) + OVERDUE);
 }
 
+/* Who runs goes on, unless it is an agent for which nobody waits any longer. */
+static struct task_struct *user_goes_on(struct core_event *core, const struct user_core *own,
+					const struct user_agent *agent)
+{
+	struct task_struct *curr = saakm_curr(core);
+
+	if (curr && user_decides(agent, curr) && own->waiting.nr_tasks && READ_ONCE(agent->failing))
+		return NULL;
+	return curr;
+}
+
 static struct task_struct *user_schedule(struct core_event *core)
 {
 	struct user_core *own = user_core(core->id);
@@ -225,7 +251,8 @@ static struct task_struct *user_schedule(struct core_event *core)
 
 	if (parked && user_is_due(agent, parked))
 		return parked;
-	first = saakm_curr(core) ?: saakm_rq_first(&core->rq);
+	first = saakm_rq_first(&own->urgent) ?: user_goes_on(core, own, agent) ?:
+		saakm_rq_first(&core->rq);
 	if (first)
 		return first;
 	if (parked && user_wanted(agent, own))
@@ -242,7 +269,7 @@ static void user_refill(struct core_event *core)
 	struct user_core *own = user_core(core->id);
 	struct user_agent *agent = user_agent_of(own);
 
-	if (saakm_curr(core))
+	if (saakm_curr(core) || own->urgent.nr_tasks)
 		return;
 	own->dry = own->dry ?: jiffies | 1;
 	if (agent && !own->parked.nr_tasks && user_wanted(agent, own))
@@ -290,8 +317,8 @@ static bool user_wakeup_preempt(struct task_struct *running, struct task_struct 
 
 	if (user_decides(agent, woken))
 		return agent->flags & USER_NO_BURST;
-	if (user_decides(agent, running))
-		return t->undecided && READ_ONCE(agent->failing);
+	if (t->undecided)
+		return user_decides(agent, running) && READ_ONCE(agent->failing);
 	return t->preempts;
 }
 
@@ -325,6 +352,7 @@ static int user_init(struct saakm_policy *policy)
 	for_each_possible_cpu(cpu) {
 		saakm_runqueue_init(&user_core(cpu)->waiting, cpu, SAAKM_RQ_FIFO, NULL);
 		saakm_runqueue_init(&user_core(cpu)->parked, cpu, SAAKM_RQ_FIFO, NULL);
+		saakm_runqueue_init(&user_core(cpu)->urgent, cpu, SAAKM_RQ_FIFO, NULL);
 	}
 	return user_start_device(policy);
 }

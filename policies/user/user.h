@@ -40,7 +40,8 @@ struct user_counts {
 
 struct user_core {
 	struct saakm_rq			waiting;	/* for the agent's decision */
-	struct saakm_rq			parked;		/* agents, or one */
+	struct saakm_rq			urgent;		/* to preempt who runs */
+	struct saakm_rq			parked;		/* the agent */
 	struct user_agent __rcu		*agent;
 	u64				key;		/* of who runs */
 	unsigned long			dry;		/* jiffies, since nobody is decided; or 0 */

@@ -13,29 +13,11 @@
 #include <sys/mman.h>
 #include "../../../policies/user/protocol.h"
 
-static struct user_page *page;
+static struct user_page *page, layout;	/* what it said at first */
 static struct user_decision *decisions;
 static unsigned long nr_decided, nr_calls;
 static int file;
 
-static const struct user_event *event_at(uint32_t count)
-{
-	return (void *)page + page->events_at + count % USER_RECORDS * page->event_bytes;
-}
-
-static void decide(const struct user_event *event, int cpu, uint32_t generation)
-{
-	uint32_t at = page->decisions_written;
-
-	decisions[at % USER_RECORDS] = (struct user_decision) {
-		.key = nr_decided, .slice_ns = 3000000, .pid = event->pid,
-		.generation = generation, .cpu = cpu,
-	};
-	__atomic_store_n(&page->decisions_written, at + 1, __ATOMIC_RELEASE);
-	nr_decided++;
-}
-
-/* What the modes do with an event. */
 static const char *mode;
 
 static int is_mode(const char *name)
@@ -43,6 +25,25 @@ static int is_mode(const char *name)
 	return !strcmp(mode, name);
 }
 
+static const struct user_event *event_at(uint32_t count)
+{
+	return (void *)page + layout.events_at + count % USER_RECORDS * layout.event_bytes;
+}
+
+static void decide(const struct user_event *event, int cpu, uint32_t generation)
+{
+	uint32_t at = page->decisions_written;
+
+	decisions[at % USER_RECORDS] = (struct user_decision) {
+		.key = nr_decided, .slice_ns = is_mode("urgent") ? 10000000000 : 3000000,
+		.pid = event->pid, .generation = generation, .cpu = cpu,
+		.flags = is_mode("urgent") ? USER_PREEMPT : 0,
+	};
+	__atomic_store_n(&page->decisions_written, at + 1, __ATOMIC_RELEASE);
+	nr_decided++;
+}
+
+/* What the modes do with an event. */
 static void answer(const struct user_event *event)
 {
 	if (event->kind != USER_READY || is_mode("forgets"))
@@ -68,7 +69,7 @@ static void make_noise(void)
 {
 	uint32_t *words = (void *)page;
 
-	for (uint32_t at = 0; at < page->bytes / 4; at += 1 + random() % 64)
+	for (uint32_t at = 0; at < layout.bytes / 4; at += 1 + random() % 64)
 		words[at] = random();
 	page->events_read = random();
 	page->decisions_written = random();
@@ -92,8 +93,6 @@ static void serve(void)
 		return;
 	if (is_mode("noise")) {
 		make_noise();
-		/* Its own loop reads these. */
-		page->events_at = 4096;
 		return;
 	}
 	if (is_mode("guesses"))
@@ -131,10 +130,11 @@ static void map(void)
 	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
 	if (page == MAP_FAILED)
 		die("mmap: %m");
-	page = mmap(NULL, page->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	layout = *page;
+	page = mmap(NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (page == MAP_FAILED)
 		die("mmap: %m");
-	decisions = (void *)page + page->decisions_at;
+	decisions = (void *)page + layout.decisions_at;
 }
 
 static void bind_to(const char *cpus)
