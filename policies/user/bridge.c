@@ -247,61 +247,6 @@ void user_carry_out(struct user_agent *agent)
 	smp_store_release(&agent->page->decisions_read, written);
 }
 
-/* Is the agent the one that has its CPUs, and of the policy, which may have been ejected? */
-static bool user_is_in_office(const struct user_agent *agent)
-{
-	guard(preempt)();
-	return READ_ONCE(agent->ready) &&
-	       saakm_running_on(agent->policy, smp_processor_id()) == current;
-}
-
-static bool user_has_work(const struct user_agent *agent)
-{
-	return user_unread(agent) || READ_ONCE(agent->page->retire) || !READ_ONCE(agent->ready);
-}
-
-/* It looks at times whether the policy has been ejected. */
-static int user_sleep(struct user_agent *agent)
-{
-	long ret;
-
-	agent->sleeps++;
-	WRITE_ONCE(agent->asleep, true);
-	ret = wait_event_interruptible_timeout(agent->calls.wait, user_has_work(agent), HZ);
-	WRITE_ONCE(agent->asleep, false);
-	return ret < 0 ? -EINTR : 0;
-}
-
-/* Does anybody wait for this CPU about whom the agent has decided? */
-static bool user_others_wait(const struct user_agent *agent)
-{
-	int cpu = raw_smp_processor_id();
-
-	return READ_ONCE(saakm_core_of(agent->policy, cpu)->rq.nr_tasks) ||
-	       READ_ONCE(user_core(cpu)->urgent.nr_tasks);
-}
-
-int user_park(struct user_agent *agent)
-{
-	u32 before = agent->done;
-	bool progress;
-	int ret;
-
-	user_carry_out(agent);
-	progress = agent->done != before;
-	if (user_others_wait(agent))
-		yield();
-	while (user_is_in_office(agent)) {
-		/* Who keeps threads has been asked for one, unless it has just had none to give. */
-		if (user_has_work(agent) || (progress && READ_ONCE(agent->page->held)))
-			return 0;
-		ret = user_sleep(agent);
-		if (ret)
-			return ret;
-	}
-	return -ESTALE;
-}
-
 /* No longer does anybody come: the threads are as if the kernel had placed them. */
 
 static bool user_release_one(struct task_struct *task, void *unused)
