@@ -100,7 +100,7 @@ bool user_answers(const struct user_agent *agent, struct user_core *own)
 	struct user_task *t;
 	u32 unread;
 
-	if (!agent || !user_alive(agent))
+	if (!agent || READ_ONCE(agent->failing) || !user_alive(agent))
 		return false;
 	unread = user_unread(agent);
 	if (unread > USER_RECORDS)
@@ -223,6 +223,7 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 		return &agent->gone;
 	if (ret)
 		return &agent->stale;
+	WRITE_ONCE(agent->failing, false);
 	return bounced ? &agent->bounced : &agent->decided;
 }
 

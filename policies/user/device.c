@@ -8,6 +8,7 @@
  */
 #include <linux/capability.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
@@ -27,6 +28,10 @@ static LIST_HEAD(user_agents);
 static DECLARE_WAIT_QUEUE_HEAD(user_left);
 static unsigned int user_leaves;	/* how often an agent has left; by user_mutex */
 static unsigned long user_alone;	/* jiffies, since when; by user_mutex */
+
+static unsigned int user_attached;	/* by user_mutex */
+module_param_named(agents, user_attached, uint, 0444);
+MODULE_PARM_DESC(agents, "how many domains have an agent; read only");
 
 static struct {
 	void	*data;
@@ -78,6 +83,7 @@ static void user_detach(struct user_agent *agent)
 		return;
 	WRITE_ONCE(agent->ready, false);
 	list_del(&agent->node);
+	user_attached--;
 	for_each_cpu(cpu, &agent->cpus)
 		RCU_INIT_POINTER(user_core(cpu)->agent, NULL);
 	user_kick_waiting(&agent->cpus);
@@ -141,6 +147,7 @@ static void user_install(struct user_agent *agent)
 	}
 	WRITE_ONCE(agent->ready, true);
 	list_add_tail(&agent->node, &user_agents);
+	user_attached++;
 	for_each_cpu(cpu, &agent->cpus)
 		rcu_assign_pointer(user_core(cpu)->agent, agent);
 }

@@ -161,6 +161,8 @@ static void user_running(struct process_event *event, struct core_event *core)
 		t->generation++;	/* a decision would be late */
 		t->slice_ns = 0;
 		own->counts.rescued++;
+		if (user_agent_of(own))
+			WRITE_ONCE(user_agent_of(own)->failing, true);
 	}
 	if (t->slice_ns != t->set_ns)
 		saakm_set_slice(event->task, t->slice_ns);
@@ -209,7 +211,7 @@ static bool user_is_due(const struct user_agent *agent, struct task_struct *park
 	if (!user_decides(agent, parked) || !user_alive(agent) ||
 	    time_after(jiffies, t->asked + HEARTBEAT))
 		return true;
-	if (!unread || unread > USER_RECORDS)
+	if (!unread || unread > USER_RECORDS || READ_ONCE(agent->failing))
 		return false;
 	return agent->flags & USER_NO_BURST ||
 	       time_after_eq(jiffies, user_oldest(agent, unread) + OVERDUE);
@@ -288,7 +290,9 @@ static bool user_wakeup_preempt(struct task_struct *running, struct task_struct 
 
 	if (user_decides(agent, woken))
 		return agent->flags & USER_NO_BURST;
-	return t->preempts && !user_decides(agent, running);
+	if (user_decides(agent, running))
+		return t->undecided && READ_ONCE(agent->failing);
+	return t->preempts;
 }
 
 static void user_show_idle(int cpu, bool idle)

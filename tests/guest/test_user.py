@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The policy user: who decides is a program, which may be killed, may err and may lie."""
+
+import re
+
+import pytest
+
+from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, until
+
+AGENTS = "/sys/module/user/parameters/agents"
+NO_FAST_PATH = "4"
+# An event is not waited for any longer; timers look every 10 ms, and time is counted in ticks.
+ANSWER_US = 100_000
+LOOK_US = 10_000 + 2 * 4_000
+
+
+@pytest.fixture
+def user(guest, program):
+    """Loads the policy; returns how to start an agent in a mode, which has its CPUs then."""
+    id_ = load_policy(guest, "user")
+
+    def start(mode: str, cpus: str = "0xffffffffffffffff", flags: str = NO_FAST_PATH) -> None:
+        run_ok(
+            guest,
+            f"{program('agent')} {mode} {id_} {cpus} {flags} >/tmp/agent.{mode} 2>&1 & agent=$!\n"
+            "until grep -q . /tmp/agent.$mode; do [ -e /proc/$agent ] || break;"
+            " busybox usleep 10000; done".replace("$mode", mode),
+        )
+
+    start.id = id_
+    yield start
+    run_ok(guest, "pkill -KILL agent; rm -f /tmp/agent.*")
+
+
+def said(guest, mode: str) -> str:
+    return run_ok(guest, f"cat /tmp/agent.{mode}").strip()
+
+
+def counts(guest) -> dict[str, int]:
+    """What became of decisions."""
+    dump = run_ok(guest, "saakmctl dump user")
+    found = re.search(
+        r"decisions: (?P<decided>\d+) carried out, (?P<stale>\d+) stale, (?P<bounced>\d+) bounced, "
+        r"(?P<gone>\d+) of threads that are gone; (?P<beyond>\d+) counts beyond",
+        dump,
+    )
+    assert found, dump
+    rescued = sum(map(int, re.findall(r"no answer (\d+)", dump)))
+    return {**{name: int(value) for name, value in found.groupdict().items()}, "rescued": rescued}
+
+
+def naps(guest, program, id_: int, times: int = 200) -> tuple[int, int]:
+    """By how much a thread overslept, in us: on the average, and at most."""
+    total, longest = run_ok(guest, f"{program('naps')} {id_} {times}").split()
+    return int(total) // times, int(longest)
+
+
+def pinged(guest, program, id_: int) -> None:
+    run_ok(guest, f"saakmctl exec user -- {program('pingpong')} 300")
+
+
+def test_agent_decides_about_all(guest, program, user):
+    user("fifo")
+    assert said(guest, "fifo") == "attached:"
+    naps(guest, program, user.id)
+    found = counts(guest)
+    assert found["decided"] >= 200
+    assert found["rescued"] == found["bounced"] == found["gone"] == found["beyond"] == 0
+    assert policies(guest)["user"].state == "loaded"
+
+
+def test_killed_agent_leaves_a_fifo(guest, program, user):
+    user("fifo")
+    out = run_ok(
+        guest,
+        f"{program('naps')} {user.id} 1000 >/tmp/naps & naps=$!; "
+        "busybox usleep 300000; pkill -KILL agent; wait $naps; cat /tmp/naps",
+    )
+    assert int(out.split()[1]) < 20_000
+    assert "no agent" in run_ok(guest, "saakmctl dump user")
+
+
+# Each keeps the first one waiting; from then on the kernel does not wait for it.
+@pytest.mark.parametrize("mode", ["unread", "forgets", "loops", "stale", "noise"])
+def test_agent_that_does_not_answer_is_not_waited_for(guest, program, user, mode):
+    user(mode)
+    average, longest = naps(guest, program, user.id)
+    assert longest < ANSWER_US + LOOK_US
+    assert average < 3_000
+    assert counts(guest)["rescued"] > 50 or mode in ("loops", "noise")
+
+
+def test_stopped_agent_is_not_waited_for(guest, program, user):
+    user("fifo")
+    naps(guest, program, user.id, 20)
+    run_ok(guest, "pkill -STOP agent")
+    average, longest = naps(guest, program, user.id)
+    assert longest < ANSWER_US + LOOK_US
+    assert average < 3_000
+    run_ok(guest, "pkill -CONT agent")
+    before = counts(guest)["decided"]
+    naps(guest, program, user.id)
+    assert counts(guest)["decided"] > before + 100
+
+
+def test_wrong_decisions_are_counted(guest, program, user):
+    user("elsewhere")
+    naps(guest, program, user.id)
+    assert counts(guest)["bounced"] >= 200
+
+
+def test_decisions_that_come_twice_are_stale(guest, program, user):
+    user("twice")
+    naps(guest, program, user.id)
+    found = counts(guest)
+    assert found["stale"] >= 200 and found["rescued"] == 0
+
+
+def test_guesses_harm_nobody(guest, program, user):
+    user("guesses")
+    _, longest = naps(guest, program, user.id)
+    assert longest < ANSWER_US + LOOK_US
+    assert counts(guest)["gone"] > 100
+
+
+def test_other_protocol_is_refused(guest, user):
+    user("old")
+    assert said(guest, "old") == (
+        "Protocol error: the agent speaks protocol 2, this kernel 1: rebuild it"
+    )
+
+
+def test_stranger_is_refused(guest, user):
+    user("stranger")
+    assert said(guest, "stranger") == (
+        "Operation not permitted: the thread is not of this policy: join it first"
+    )
+
+
+def test_second_agent_is_refused(guest, user):
+    user("fifo")
+    user("twice")
+    assert re.fullmatch(
+        r"Device or resource busy: agent.c \(pid \d+\) has CPUs of this domain; another process "
+        r"may ask to take over",
+        said(guest, "twice"),
+    )
+
+
+def test_second_agent_takes_over(guest, program, user):
+    user("fifo")
+    user("twice", flags="1")
+    assert said(guest, "twice") == "attached: agent.c has taken over from agent.c"
+    until(lambda: said(guest, "fifo").endswith("retired"), 5, "the first one leaves")
+    assert run_ok(guest, f"cat {AGENTS}").strip() == "1"
+
+
+def test_agent_that_does_not_leave_is_replaced(guest, user):
+    user("loops")
+    user("unread")
+    run_ok(guest, "true")
+    user("fifo", flags="1")
+    assert "has taken over" in said(guest, "fifo")
+
+
+def test_domains(guest, program, user):
+    user("fifo", cpus="0x3")
+    user("first", cpus="0xc")
+    naps(guest, program, user.id)
+    assert run_ok(guest, f"cat {AGENTS}").strip() == "2"
+
+
+def test_policy_without_an_agent_is_ejected(guest, user):
+    run_ok(guest, "echo 500 >/sys/module/user/parameters/grace_ms")
+    run_ok(guest, "saakmctl exec user -- sleep 3")
+    assert ejected(guest)["user"].reason == (
+        "no agent for 500 ms: start one before threads join, or load with grace_ms=0"
+    )
+
+
+def test_device_takes_a_capability(guest, user):
+    out = run_ok(
+        guest, "setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice -- "
+        "sh -c 'exec 3<>/dev/saakm_user' 2>&1 || :"
+    )
+    assert "Operation not permitted" in out
+
+
+def test_no_slice_is_refused(guest):
+    assert guest.run("true").status == 0
+    with pytest.raises(Exception, match="slice_us"):
+        guest.load("user", "slice_us=0")
+    assert SYSFS and last_error(guest).startswith("load user: slice_us=0")
