@@ -19,9 +19,9 @@ from pathlib import Path
 
 from ..base import cache, paths
 from ..base.errors import BadInput, SaakmError
-from ..base.files import hash_files, is_fresh, replacing, write_stamp
+from ..base.files import is_fresh, replacing, write_stamp
 from ..base.locks import locked
-from .cargo import forget, run_cargo
+from .cargo import forget, inputs_of_crates, run_cargo
 
 POLICY = "user"
 OURS = ("fifo", "rustland", "rustland-llc")
@@ -29,6 +29,7 @@ DEFAULT = OURS[0]
 SCHEDULERS = tuple(f"{POLICY}:{name}" for name in OURS)
 MANIFEST = "Cargo.toml"
 
+_CRATE = "saakm-schedulers"  # whose programs ours are
 _TRIPLE = "x86_64-unknown-linux-gnu"
 _PLACE = paths.CARGO / "agents"
 _STAMP = "saakm.stamp"  # each use changes its time
@@ -240,15 +241,14 @@ def _build_ours(name: str) -> Path:
 
 
 def _inputs() -> str:
-    files = [f for f in paths.CRATES.rglob("*") if f.is_file() and "target" not in f.parts]
-    return hash_files(files, paths.CRATES)
+    return inputs_of_crates("saakmctl")
 
 
 def _refuse_without_crate() -> None:
-    if not (paths.CRATES / "saakm-user" / MANIFEST).exists():
+    if not (paths.CRATES / _CRATE / MANIFEST).exists():
         raise SaakmError(
             f"the agents {', '.join(OURS)} cannot be built",
-            "this checkout has no crates/saakm-user",
+            f"this checkout has no crates/{_CRATE}",
             "check out crates/, or name an agent of your own: --agent COMMAND",
         )
 
@@ -267,9 +267,8 @@ def _build_project(directory: Path) -> Path:
     """
     name = _program_of(directory)
     target = _PLACE / f"{directory.name}-{paths.checkout_key(directory)}"
-    words = _words()
-    if not (directory / "Cargo.lock").exists():
-        words.remove("--locked")
+    # Its lock file is its author's, who may have added something since.
+    words = [word for word in _words() if word != "--locked"]
     cache.make(target)
     with locked(target / "lock"):
         log, what = paths.LOGS / f"agent-{name}.log", f"building the agent {name}"

@@ -14,6 +14,7 @@ import os
 import struct
 import sys
 import time
+from pathlib import Path
 
 SCHED_SETATTR, SCHED_SAAKM = 314, 8
 PARK, STALE = ord("S") << 8 | 2, errno.ESTALE
@@ -26,7 +27,7 @@ EVENTS_WRITTEN = 64
 
 def join():
     """This thread decides for threads of its own policy."""
-    rows = [line.split() for line in open("/proc/saakm/policies")]
+    rows = [line.split() for line in Path("/proc/saakm/policies").read_text().splitlines()]
     number = next(int(row[0]) for row in rows if row[1] == "user")
     # struct saakm_attr of src/saakm/guest/include
     attr = struct.pack("=IIQiIQQQIIII", 64, SCHED_SAAKM, 0, 0, 0, 0, 0, 0, 0, 0, number, 0)
