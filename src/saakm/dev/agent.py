@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """A guest whose agent is replaced on every save: the new one takes over, while a workload goes on."""
 
+import os
 import shlex
+import shutil
 import time
 from pathlib import Path
 
@@ -59,10 +61,11 @@ class AgentSession:
         self.guest, self.workload, self.version = guest, workload, 0
         self._agent, self._module = agent, module
         self._saves: Saves | None = None
+        self._builds = 0
 
     def start(self) -> None:
         self._saves = Saves(self._digest)
-        words = self._agent.command()
+        words = self._built()
         self.guest.load(self._module)
         self._put_in_place(words)
         start_workload(self.guest, self.policy, self.workload)
@@ -82,7 +85,7 @@ class AgentSession:
         saved = max((file.stat().st_mtime for file in self._agent.sources()), default=0.0)
         saved = saved if begin - 2 < saved <= begin else begin
         try:
-            words = self._agent.command()
+            words = self._built()
         except SaakmError as error:
             return Update(self.version, "compile-error", complaints=_complaints(error))
         built = time.time()
@@ -97,6 +100,19 @@ class AgentSession:
     def close(self) -> None:
         if self._saves:
             self._saves.close()
+
+    def _built(self) -> list[str]:
+        """Its words. Files of a script are copied, each time elsewhere: a guest goes on serving what
+        it has read once. Cargo's programs have places of their own already."""
+        words = self._agent.command()
+        if self._agent.project:
+            return words
+        self._builds += 1
+        copies = self.guest.exchange / f"agent-{self._builds}"
+        copies.mkdir()
+        return [
+            str(shutil.copy(word, copies)) if os.path.isfile(word) else word for word in words
+        ]
 
     def _put_in_place(self, words: list[str]) -> tuple[str, list[str]]:
         """What that was, and what the agent has said so far."""

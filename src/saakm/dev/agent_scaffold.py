@@ -89,7 +89,10 @@ fn main() {{
     let cli = Cli::parse();
     let slice_ns = cli.slice_us * 1000;
     let version = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
-    let make = move |_place: &_| {title} {{ slice_ns, arrivals: 0 }};
+    let make = move |_place: &_| {title} {{
+        slice_ns,
+        arrivals: 0,
+    }};
     if let Err(failure) = run(&cli.options, version, make) {{
         eprintln!("{{failure}}");
         std::process::exit(1);
