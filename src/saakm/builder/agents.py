@@ -57,7 +57,7 @@ class Agent:
         """Its words, of a program that is there. Builds it."""
         first = self.words[0]
         if first in OURS:
-            return [str(_build_ours(first)), *self.words[1:]]
+            return [str(build_ours(first)), *self.words[1:]]
         if self.project:
             return [str(_build_project(self.project)), *self.words[1:]]
         return [*self.words]
@@ -218,7 +218,7 @@ def _unknown(name: str) -> BadInput:
 # Building
 
 
-def _build_ours(name: str) -> Path:
+def build_ours(name: str) -> Path:
     inputs = _inputs()
     program = _PLACE / inputs[:16] / name
     stamp = program.with_name(f"{name}.{_STAMP}")

@@ -70,12 +70,12 @@ impl Scheduler for {title} {{
     /// tasks in a queue (saakm_user::queues), and answers `held` and `pick`.
     fn ready(&mut self, task: Task, event: &Event, out: &mut Out) {{
         self.arrivals += 1;
-        // Who goes first? The least key. `event.exec_ns` is what the thread ran since it last slept:
-        // as a key it would let short bursts go first.
+        // Who goes first? The least key. `event.exec_ns`, what the thread ran since it last slept,
+        // would let short bursts go first.
         let key = self.arrivals;
         // For how long, if others wait? `event.weight` is 1024 at nice 0.
         let slice_ns = self.slice_ns;
-        // Where? `Turn::on(event.at())` is the CPU where it was; `out.take_idle()` finds an idle one.
+        // Where? `Turn::on(event.at())`: where it was; `out.take_idle()` finds an idle CPU, and
         // `.preempt()` takes the CPU from whoever has it.
         let turn = Turn::anywhere().key(key).slice_ns(slice_ns);
         out.dispatch(task, turn);
