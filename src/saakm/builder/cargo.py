@@ -5,8 +5,8 @@ import re
 import shutil
 from pathlib import Path
 
-from ..base import cache
-from ..base.files import write_text
+from ..base import cache, paths
+from ..base.files import hash_files, write_text
 from ..base.process import run_logged
 from ..base.progress import meter
 
@@ -47,6 +47,14 @@ def forget_other_checkouts(built: Path, root: Path) -> None:
         return
     forget(built)
     write_text(cache.make(built) / whose.name, str(root))
+
+
+def inputs_of_crates(*without: str) -> str:
+    """A hash of what programs of crates/ are built from, but for these crates, which others use."""
+    files = (file for file in paths.CRATES.rglob("*") if file.is_file())
+    parts = {file: file.relative_to(paths.CRATES).parts for file in files}
+    wanted = [file for file, at in parts.items() if "target" not in at and at[0] not in without]
+    return hash_files(wanted, paths.CRATES)
 
 
 def forget(built: Path) -> None:

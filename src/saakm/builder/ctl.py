@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from ..base import cache, paths
-from ..base.files import hash_files, is_fresh, replacing, write_stamp
+from ..base.files import is_fresh, replacing, write_stamp
 from ..base.locks import locked
-from .cargo import forget, run_cargo
+from .cargo import forget, inputs_of_crates, run_cargo
 
 _NAME = "saakmctl"
 _STAMP = "saakm.stamp"  # each use changes its time
@@ -40,8 +40,7 @@ def build_saakmctl() -> Path:
 
 
 def _inputs() -> str:
-    files = [f for f in paths.CRATES.rglob("*") if f.is_file() and "target" not in f.parts]
-    return hash_files(files, paths.CRATES)
+    return inputs_of_crates("saakm-user", "saakm-schedulers")
 
 
 def _place(inputs: str) -> Path:
@@ -53,7 +52,8 @@ def _build() -> Path:
     # Cargo compares times only: it would keep what is damaged, and what another checkout has built.
     forget(release)
     log, what = paths.LOGS / f"{_NAME}.log", f"building {_NAME}"
-    run_cargo(["build", "--release", "--locked"], log, what, paths.CARGO, paths.CRATES)
+    command = ["build", "--release", "--locked", "--package", _NAME]
+    run_cargo(command, log, what, paths.CARGO, paths.CRATES)
     return release / _NAME
 
 

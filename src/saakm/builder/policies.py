@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..base import paths
 from ..base.errors import SaakmError
+from . import agents
 from .names import NO_POLICY, fault_in_form, fault_in_module
 
 LIB = "lib"  # headers that policies share, beside them
@@ -160,8 +161,13 @@ def find_policy(word: str) -> Path | None:
 
 def by_name(words: Iterable[str]) -> dict[str, Path | None]:
     """Each word by what it is called: of a directory its policy's name, and the directory."""
-    named = [(word, _directory(Path(word).resolve()) if _is_path(word) else None) for word in words]
+    named = [(word, _directory_of(word)) for word in words]
     return {module_name(path) if path else word: path for word, path in named}
+
+
+def _directory_of(word: str) -> Path | None:
+    is_path = _is_path(word) and not agents.apart(word)[1]  # an agent's is none of a policy
+    return _directory(Path(word).resolve()) if is_path else None
 
 
 def _is_path(word: str) -> bool:

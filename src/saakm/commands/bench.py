@@ -14,6 +14,7 @@ from rich.console import Console
 from ..base.errors import SaakmError
 from ..base.files import check_output
 from ..base.progress import meter
+from ..builder import agents
 from ..lab.bench import boxes, comparison, export, listing, schedulers
 from ..lab.bench.conduct import conduct, found_in
 from ..lab.bench.figures import Figure, figures
@@ -24,6 +25,7 @@ from ..model.workload import Workload, load_all
 from ..view import plot
 from ..vm.options import VmOptions, with_vm_options
 from .comma_lists import words
+from .under import AgentOption
 
 _DEFAULT_OUT = Path("results")
 
@@ -57,10 +59,11 @@ def bench(
         str,
         typer.Option(
             "--schedulers",
-            help="Comma list of NAME or NAME:SETTING, as fair:NEXT_BUDDY, rr:slice_us=500; "
+            help="Comma list of NAME or NAME:SETTING, as fair:NEXT_BUDDY, rr:slice_us=500, user:rustland; "
             "the first is compared with.",
         ),
     ] = schedulers.DEFAULT,
+    agent: AgentOption = "",
     rounds: Annotated[
         int,
         typer.Option(
@@ -111,7 +114,7 @@ def bench(
     spec = experiment.Bench(
         workloads=words(names),
         points=_points(points),
-        schedulers=words(under),
+        schedulers=agents.with_option(words(under), agent),
         rounds=rounds,
         warm_up=warm_up,
         latency=latency,

@@ -11,6 +11,7 @@ from rich.console import Console
 from ..base.errors import SaakmError
 from ..base.files import check_output
 from ..base.progress import meter
+from ..builder import agents
 from ..lab.cost import axes, bars, conduct, curves, flame, goals, printed, sections
 from ..lab.cost import baseline as baselines
 from ..lab.cost import where as profiling
@@ -28,6 +29,7 @@ from .cost_options import Output
 def cost(
     op: options.Op = "",
     schedulers: options.Schedulers = "",
+    agent: options.Agent = "",
     axis: options.Axis = "",
     values: options.Values = "",
     cpus: options.Cpus = 2,
@@ -57,7 +59,7 @@ def cost(
         check_output(file)
     spec = Cost(
         op=words(op),
-        schedulers=words(schedulers),
+        schedulers=agents.with_option(words(schedulers), agent),
         axis=axis,
         values=_numbers(values),
         cpus=cpus,

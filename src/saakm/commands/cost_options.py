@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from ..builder import agents
 from ..builder.peers import CRATES, OURS
 from ..lab.cost.axes import AXES
 from ..lab.cost.baseline import NOISE, RATIO_NOISE, RATIO_TOLERANCE, REBUILT_TOLERANCE, TOLERANCE
 from ..lab.cost.operations import OPERATIONS
 from ..model.experiment import CPUS, RUNNABLE, SCALE, SEED, SEEDS
 from ..vm.options import FEATURES, KERNEL
+from .under import AgentOption
 
 
 def _limits(usual: float, noise: dict[str, float]) -> str:
@@ -28,10 +30,11 @@ Schedulers = Annotated[
     typer.Option(
         "--schedulers",
         show_default="fair, sched_fifo, scx_fifo, all policies",
-        help=f"Comma list: fair, sched_fifo, policies, {', '.join(OURS)}; "
+        help=f"Comma list: fair, sched_fifo, policies, {', '.join(agents.SCHEDULERS)}, {', '.join(OURS)}; "
         f"{', '.join(CRATES)}, which are built from crates.io.",
     ),
 ]
+Agent = AgentOption
 Axis = Annotated[str, typer.Option("--axis", help=f"Measure along one of: {', '.join(AXES)}.")]
 Values = Annotated[str, typer.Option("--values", help="Comma list of numbers: where on the axis.")]
 Cpus = Annotated[int, typer.Option("--cpus", min=CPUS.ge, max=CPUS.le, help="Of the machine.")]

@@ -9,13 +9,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..base.errors import SaakmError
+from ..base.errors import BadInput, SaakmError
 from ..base.progress import meter
+from ..builder import agents
+from ..builder.agents import Agent
+from ..builder.modules import module_file
 from ..dev import sample
+from ..dev.agent import AgentSession
 from ..dev.loop import Session
 from ..dev.plain import Plain
 from ..dev.screen import Screen
@@ -24,10 +29,11 @@ from ..dev.simulated_view import SimulatedView
 from ..sim.asked import Asked, source_of
 from ..sim.verdict import statuses
 from ..trace.events import enabled_at_boot
+from ..vm.guest import Guest
 from ..vm.options import OUR_KERNEL, VmOptions, with_vm_options
 from . import dev_options as options
 from .run import boot, report_splats
-from .under import check_policy
+from .under import AgentOption, check_policy
 
 _POLL_SECONDS = 0.1
 _SAMPLE_SECONDS = 1.0
@@ -38,7 +44,9 @@ _SIMULATED_WORKLOAD = "hackbench"
 @with_vm_options("timeout", *OUR_KERNEL)
 def dev(
     vm: VmOptions,
-    policy: Annotated[str, typer.Argument(help="A policy's name or directory.")],
+    policy: Annotated[
+        str, typer.Argument(help="A policy's name or directory; user: its agent is edited.")
+    ],
     workload: Annotated[
         str,
         typer.Option(
@@ -47,6 +55,7 @@ def dev(
             show_default=f"{_WORKLOAD}; {_SIMULATED_WORKLOAD}",
         ),
     ] = "",
+    agent: AgentOption = "",
     sim: Annotated[
         bool, typer.Option("--sim", help="In a simulated machine, anew for each save: no VM.")
     ] = False,
@@ -65,35 +74,50 @@ def dev(
     """Edit a policy while it runs: every save is built and replaces it, live.
 
     A version that does not compile or is refused changes nothing. One that is ejected is
-    replaced by the next. With --sim each version is run from the beginning, in a simulated machine, and
+    replaced by the next. Of the policy user the agent is edited: each version is started with
+    --take-over. With --sim each version is run from the beginning, in a simulated machine, and
     compared with the one before.
     """
     choices = options.Choices(
         load or (), param or (), settings or (), sanitize, check, interleave, free, each_for
     )
     if sim:
+        _refuse_agent(agent)
         with statuses():
             asked = choices.asked(policy, workload or _SIMULATED_WORKLOAD, vm)
             _simulate(asked, as_json, seconds)
         return
     choices.refuse_in_guest()
-    source = check_policy(policy)
+    decides = agents.chosen(policy, agent)
+    if decides:
+        decides.refuse_hidden()
+    source = check_policy(agents.apart(policy)[0])
     if not source:
         raise SaakmError(
             f"'{policy}' cannot be edited", "it is the kernel's own scheduler", "saakm new NAME"
         )
-    workload = workload or _WORKLOAD
+    lines = plain or as_json or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb"
+    view = partial(_view, source, decides, as_json, lines)
+    _live(vm, source, decides, workload or _WORKLOAD, view, seconds)
+
+
+def _live(
+    vm: VmOptions,
+    source: Path,
+    agent: Agent | None,
+    workload: str,
+    make_view: Callable[[], Plain | Screen],
+    seconds: float,
+) -> None:
     append = [*(vm.append or []), enabled_at_boot(sample.EVENTS)]
     with boot(replace(vm, append=append)) as guest:
         sample.prepare(guest)
-        session = Session(guest, source, shlex.split(workload))
+        session = _session(guest, source, agent, shlex.split(workload))
         try:
             with meter("building the first version"):
                 session.start()
-            lines = plain or as_json or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb"
-            view = Plain(source, as_json) if lines else Screen(source)
             until = time.monotonic() + seconds if seconds else float("inf")
-            with contextlib.suppress(KeyboardInterrupt), view:
+            with contextlib.suppress(KeyboardInterrupt), make_view() as view:
                 view.started(workload)
                 _follow(session, view, until)
         finally:
@@ -101,7 +125,31 @@ def dev(
             report_splats(guest)
 
 
-def _follow(session: Session, view: Plain | Screen, until: float) -> None:
+def _session(
+    guest: Guest, source: Path, agent: Agent | None, workload: list[str]
+) -> Session | AgentSession:
+    if agent:
+        return AgentSession(guest, agent, module_file(guest.kernel, source), workload)
+    return Session(guest, source, workload)
+
+
+def _view(source: Path, agent: Agent | None, as_json: bool, lines: bool) -> Plain | Screen:
+    name = agent.text if agent else ""
+    if agent:
+        source = agent.project or (agent.sources() or [source])[-1]
+    return Plain(source, as_json, name) if lines else Screen(source, name=name)
+
+
+def _refuse_agent(option: str) -> None:
+    if option:
+        raise BadInput(
+            f"--agent '{option}' has no effect with --sim",
+            "a simulated machine runs no programs",
+            "leave it out, or --sim",
+        )
+
+
+def _follow(session: Session | AgentSession, view: Plain | Screen, until: float) -> None:
     now, due = None, 0.0
     while time.monotonic() < until:
         if saves := session.saved():

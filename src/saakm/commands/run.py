@@ -88,6 +88,7 @@ def run(
     policy: Annotated[str, typer.Argument(help=under.HELP)],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
     param: under.Params = None,
+    agent: under.AgentOption = "",
     gdb: Annotated[
         bool, typer.Option("--gdb", help="Wait for saakm gdb before the policy is loaded.")
     ] = False,
@@ -103,7 +104,7 @@ def run(
 
     If the policy is ejected meanwhile, a message says so, and a status of 0 becomes 1.
     """
-    chosen = under.chosen(policy, vm.kernel, param or [])
+    chosen = under.chosen(policy, vm.kernel, param or [], agent)
     if exact:
         vm = exactly(vm, command)
     else:
@@ -113,9 +114,12 @@ def run(
     if ready.module:
         check_values(list(chosen.parameters), ready.module)
     machine = vm.machine(ready.kernel.vmlinux)
+    words = [] if exact else chosen.words(command)  # builds an agent, before a guest waits for it
     if exact:
         prefix = [] if chosen.policy else chosen.words([])
-        raise typer.Exit(run_exactly(ready, machine, command, vm, gdb, prefix, param or ()))
+        decides = chosen.agent.command() if chosen.agent else ()
+        exit_status = run_exactly(ready, machine, command, vm, gdb, prefix, param or (), decides)
+        raise typer.Exit(exit_status)
     with start(Guest(ready.kernel, machine), vm) as guest:
         if gdb:
             guest.wait_for_debugger()
@@ -130,7 +134,7 @@ def run(
                 file=sys.stderr,
             )
         here = f"cd {shlex.quote(str(Path.cwd()))} 2>/dev/null\n"
-        result = guest.run(here + chosen.shell(command), vm.timeout, stream=True)
+        result = guest.run(here + shlex.join(words), vm.timeout, stream=True)
         report_splats(guest)
         failed = report_ejections(guest)
     raise typer.Exit(result.status or int(failed))

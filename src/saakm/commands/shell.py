@@ -32,6 +32,9 @@ def shell(
     start = [features.commands(vm.set_features)] if vm.set_features else []
     if ready.module:
         start.append(f"insmod {shlex.quote(str(ready.module))} && cat /proc/saakm/policies")
+        if chosen.agent:
+            agent = shlex.join(chosen.agent.command())
+            start.append(f"echo Its agent, to be started first: {shlex.quote(agent)} '&'")
     elif chosen.word not in NO_POLICY:
         start.append(f"echo 'Under {chosen.name}: {chosen.shell(['COMMAND'])}'")
     Guest(ready.kernel, vm.machine(ready.kernel.vmlinux)).interact("\n".join(start))

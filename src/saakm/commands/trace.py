@@ -35,6 +35,7 @@ def trace(
     policy: Annotated[str, typer.Argument(help=under.HELP)],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
     param: under.Params = None,
+    agent: under.AgentOption = "",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Directory; default: trace-POLICY here.")
     ] = None,
@@ -46,7 +47,7 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Record a command under a policy: a Perfetto trace, and pictures of it."""
-    chosen = under.chosen(policy, vm.kernel, param or [])
+    chosen = under.chosen(policy, vm.kernel, param or [], agent)
     if image not in ("png", "svg"):
         raise SaakmError(
             f"no picture can be made as '{image}'", "there are png and svg", "--image png"
@@ -54,10 +55,11 @@ def trace(
     name, source = chosen.name, chosen.policy
     directory = output or Path(f"trace-{name}")
     make_output(directory)
+    line = chosen.shell(command)  # builds an agent, before a guest waits for it
     with boot(_with_events(vm), source, chosen.parameters) as guest:
         if source:
             guest.load(source, *chosen.parameters)
-        recorded = _record(guest, name, chosen.shell(command), buffer, vm.timeout, not as_json)
+        recorded = _record(guest, name, line, buffer, vm.timeout, not as_json)
         report_splats(guest)
         failed = report_ejections(guest)
         timeline = _write_trace(
@@ -65,7 +67,7 @@ def trace(
         )
         topology, kernel = guest.machine.topology, about(guest.kernel.vmlinux)
     machine = vm.topology or f"{recorded.cpus} CPUs"
-    title = f"{name} on {machine}, {kernel}: {shlex.join(command)[:80]}"
+    title = f"{chosen.title} on {machine}, {kernel}: {shlex.join(command)[:80]}"
     draw_pictures(timeline, topology, directory, image, title)
     summary = summarise(name, timeline, recorded, directory, kernel.preemption)
     (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")

@@ -12,7 +12,8 @@ import typer
 
 from ..base import paths
 from ..base.errors import BadInput, SaakmError
-from ..builder import given, peers
+from ..builder import agents, given, peers
+from ..builder.agents import Agent
 from ..builder.names import CHRT, REALTIME
 from ..builder.parameters import check_names
 from ..builder.policies import find_policy, module_name
@@ -20,12 +21,22 @@ from ..model.fair_class import FAIR
 
 HELP = (
     f"A policy's name or directory; none or fair: the kernel's own; {REALTIME}; "
-    f"{', '.join(peers.OURS)}."
+    f"{', '.join(peers.OURS)}; {', '.join([agents.POLICY, *agents.SCHEDULERS])}."
 )
 
 Params = Annotated[
     list[str] | None,
     typer.Option("--param", help="Of the policy's module, as slice_us=2000; may be repeated."),
+]
+
+AgentOption = Annotated[
+    str,
+    typer.Option(
+        "--agent",
+        help=f"Of {agents.POLICY}: the program that decides, with its options, as 'python3 mine.py'; one of "
+        f"{', '.join(agents.OURS)}, the directory of a project of cargo's, or any other.",
+        show_default=agents.DEFAULT,
+    ),
 ]
 
 
@@ -34,6 +45,7 @@ class Under:
     word: str  # as the user has it
     policy: Path | None = None
     parameters: tuple[str, ...] = ()  # of the policy's module
+    agent: Agent | None = None  # that decides for the policy
 
     @property
     def is_peer(self) -> bool:
@@ -46,10 +58,16 @@ class Under:
             return module_name(self.policy)
         return self.word if self.is_peer or self.word == REALTIME else FAIR
 
+    @property
+    def title(self) -> str:
+        """The same, and who decides."""
+        return f"{self.name}:{self.agent.text}" if self.agent else self.name
+
     def words(self, command: list[str], program: str = "") -> list[str]:
         """The command line that runs `command` under it. `program`: where a guest has the peer's."""
         if self.policy:
-            return ["saakmctl", "exec", self.name, "--", *command]
+            first = self.agent.prefix() if self.agent else []
+            return [*first, "saakmctl", "exec", self.name, "--", *command]
         if self.word == REALTIME:
             return [*CHRT, *command]
         if self.is_peer:
@@ -61,8 +79,13 @@ class Under:
         return shlex.join(self.words(command))
 
 
-def chosen(word: str, kernel: str = "", parameters: Sequence[str] = ()) -> Under:
+def chosen(
+    word: str, kernel: str = "", parameters: Sequence[str] = (), agent_option: str = ""
+) -> Under:
     """Refuses what there is not, or not on this kernel: what --kernel says; builds nothing."""
+    if agent := agents.chosen(word, agent_option):
+        agent.refuse_hidden()
+        word = agents.apart(word)[0]
     is_other = word == REALTIME or word in peers.OURS
     policy = None if is_other else check_policy(word, kernel)
     for parameter in parameters:
@@ -81,7 +104,7 @@ def chosen(word: str, kernel: str = "", parameters: Sequence[str] = ()) -> Under
             "only policies are modules that take parameters here",
             "leave it out, or name a policy",
         )
-    return Under(word, policy, tuple(parameters))
+    return Under(word, policy, tuple(parameters), agent)
 
 
 def check_policy(word: str, kernel: str = "") -> Path | None:

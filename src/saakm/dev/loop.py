@@ -67,6 +67,14 @@ class Update:
     saves: int = 1  # that it answers: those that come during a build wait for its end
 
 
+def start_workload(guest: Guest, policy: str, workload: list[str]) -> None:
+    """Goes on with it, again and again."""
+    quoted = shlex.join(workload)
+    # Within the quotes of sh -c.
+    script = _WORKLOAD.format(name=policy, command=quoted.replace("'", "'\\''"))
+    guest.run(script).check()
+
+
 class Session:
     def __init__(self, guest: Guest, source: Path, workload: list[str]):
         self.guest, self.workload = guest, workload
@@ -80,10 +88,7 @@ class Session:
         self._saves = Saves(self.versions.digest)
         file = self.versions.build()
         self._load(file)
-        quoted = shlex.join(self.workload)
-        # Within the quotes of sh -c.
-        script = _WORKLOAD.format(name=self.policy, command=quoted.replace("'", "'\\''"))
-        self.guest.run(script).check()
+        start_workload(self.guest, self.policy, self.workload)
 
     def saved(self) -> int:
         """How many saves there were since it was asked last."""

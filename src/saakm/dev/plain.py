@@ -19,8 +19,8 @@ _SECONDS = 5.0  # between two lines of figures
 class Plain:
     """Lines, on stdout; as JSON objects with `as_json`."""
 
-    def __init__(self, source: Path, as_json: bool):
-        self._name, self._json = module_name(source), as_json
+    def __init__(self, source: Path, as_json: bool, name: str = ""):
+        self._name, self._json = name or module_name(source), as_json
         self._said = 0.0
         self._story = Story()
 

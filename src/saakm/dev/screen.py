@@ -30,8 +30,8 @@ _MIN_CURVE = 20
 
 
 class Screen:
-    def __init__(self, source: Path, console: Console | None = None):
-        self._source, self._name = source, module_name(source)
+    def __init__(self, source: Path, console: Console | None = None, name: str = ""):
+        self._source, self._name = source, name or module_name(source)
         self._console = console or Console()
         self._story = Story()
         self._news: deque[Text] = deque(maxlen=_NEWS)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""saakmctl with manual pages, completions, and a unit that applies /etc/saakm.toml at boot."""
+"""saakmctl with manual pages, completions, a unit that applies /etc/saakm.toml at boot, and agents."""
 
 import tempfile
 from pathlib import Path
 
 from ..base import paths
 from ..base.locks import locked
+from ..builder import agents
 from ..builder.cargo import forget_other_checkouts, run_cargo
 from ..builder.ctl import build_saakmctl
 from .debian import build_package
@@ -17,6 +18,7 @@ _COMPLETIONS = {
     "_saakmctl": f"{_SHARE}/zsh/vendor-completions/_saakmctl",
     "saakmctl.fish": f"{_SHARE}/fish/vendor_completions.d/saakmctl.fish",
 }
+_SERVICE = "saakm-user@.service"
 _FILES = Path(__file__).parent / "files"
 
 
@@ -29,6 +31,8 @@ def package_ctl(out: Path) -> Path:
         files |= {f"man/{page.name}": page for page in docs.glob("*.1")}
         files["root/usr/bin/saakmctl"] = program
         files["root/usr/lib/systemd/system-generators/saakm-generator"] = _FILES / "saakm-generator"
+        files |= {f"root/usr/bin/saakm-{name}": agents.build_ours(name) for name in agents.OURS}
+        files[f"root/usr/lib/systemd/system/{_SERVICE}"] = _FILES / _SERVICE
         files["saakm.toml"] = _FILES / "saakm.toml"
         return build_package(NAME, "ctl", files, out)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from ..base.errors import GuestDied, SaakmError
 from ..base.procfs import parse_ejected, tell_end, went_to_fair
 from ..base.progress import meter
+from ..builder import agents
 from ..builder.ready import Ready
 from . import appliance, features, qmp
 from .appliance import Appliance
@@ -71,10 +72,12 @@ def run_exactly(
     gdb: bool,
     prefix: Sequence[str] = (),
     parameters: Sequence[str] = (),
+    agent: Sequence[str] = (),
 ) -> int:
     """The command's exit status, or 1 if its policy was ejected. The machine is exactly()'s.
 
-    `prefix`: what runs the command under something else than a policy; `parameters`: of its module.
+    `prefix`: what runs the command under something else than a policy; `parameters`: of its module;
+    `agent`: that decides for it.
     """
     files = {"bin/busybox": Path("/bin/busybox"), **_program(command[0])}
     words, load = _packed(command), _features(vm.set_features)
@@ -85,6 +88,9 @@ def run_exactly(
         files |= {"policy.ko": ready.module, **_at("bin/saakmctl", ready.saakmctl)}
         load += f"{shlex.join(['insmod', '/policy.ko', *parameters])}\n"
         words = ["saakmctl", "exec", ready.module.stem, "--", *words]
+    if agent:
+        files |= _program(agent[0])
+        words = [*agents.prefix(_packed(agent)), *words]
     kernel, exchange = ready.kernel, new_exchange()
     try:
         announce(exchange, kernel.config, kernel.build)

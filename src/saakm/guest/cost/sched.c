@@ -133,12 +133,50 @@ static int sched_ext_is(const char *wanted)
 	return !strcmp(state, wanted);
 }
 
+static int agents(void)
+{
+	int found = 0;
+	FILE *f = fopen("/sys/module/user/parameters/agents", "r");
+
+	if (!f || fscanf(f, "%d", &found) != 1)
+		die("the policy user has no agents");
+	fclose(f);
+	return found;
+}
+
+/* A program that decides. Its instructions count as anybody's: it runs where and when it must. */
+static void start_agent(char *line)
+{
+	char *words[32], path[256];
+	int n = 0;
+	pid_t pid;
+
+	for (char *word = strtok(line, " "); word && n < 31; word = strtok(NULL, " "))
+		words[n++] = word;
+	words[n] = NULL;
+	snprintf(path, sizeof(path), "/%s", words[0]);
+	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+	pid = fork();
+	if (!pid) {
+		execv(path, words);
+		die(path);
+	}
+	while (!agents()) {
+		usleep(10000);
+		errno = 0;
+		if (waitpid(pid, NULL, WNOHANG))
+			die("the agent did not start");
+	}
+}
+
 /* The verifier takes up to a minute for a large one. */
 void start_scheduler(void)
 {
 	char path[64];
 	pid_t pid;
 
+	if (getenv("agent"))
+		start_agent(getenv("agent"));
 	if (!is_sched_ext())
 		return;
 	/* scx_lavd asks there what the kernel knows. */
@@ -166,6 +204,8 @@ void check_scheduler(void)
 	errno = 0;
 	if (sched_getscheduler(0) != want)
 		die("the measured thread has lost its scheduler");
+	if (getenv("agent") && !agents())
+		die("the agent has left the policy");
 	if (want == SCHED_EXT && !sched_ext_is("enabled\n"))
 		die("sched_ext has ejected the scheduler");
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...base.errors import BadInput, SaakmError
 from ...base.files import hash_named
-from ...builder import peers
+from ...builder import agents, peers
 from ...builder.names import CHRT, REALTIME
 from ...builder.parameters import check_names
 from ...builder.policies import (
@@ -34,6 +34,7 @@ class Named:
     name: str  # without settings
     directory: Path | None  # of a policy that the user has named so
     settings: tuple[str, ...]
+    agent: str = ""  # of the policy `user`, as the user has it
 
     @property
     def is_policy(self) -> bool:
@@ -41,7 +42,7 @@ class Named:
 
     @property
     def label(self) -> str:
-        return ":".join([self.name, *self.settings])
+        return ":".join(filter(None, [self.name, self.agent, *self.settings]))
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Scheduler:
 
 def known() -> list[str]:
     own = [module_name(path) for path in own_policies()]
-    return list(dict.fromkeys([FAIR, REALTIME, *peers.OURS, *policies(), *own]))
+    ours = [FAIR, REALTIME, *peers.OURS, *policies(), *agents.SCHEDULERS]
+    return list(dict.fromkeys([*ours, *own]))
 
 
 def chosen(wanted: Sequence[str]) -> list[Named]:
@@ -67,6 +69,8 @@ def chosen(wanted: Sequence[str]) -> list[Named]:
 
 
 def _named(word: str) -> Named:
+    agents.chosen(word)  # refuses one that there is not
+    word, agent = agents.apart(word)
     word, settings = split(word)
     [(name, directory)] = by_name([word]).items()
     if not directory and name not in known():
@@ -76,7 +80,7 @@ def _named(word: str) -> Named:
             "saakm bench --schedulers NAME[,NAME]; the first is compared with, and a policy elsewhere is named by its directory",
         )
     check(name, settings)
-    found = Named(name, directory, settings)
+    found = Named(name, directory, settings, agent)
     if settings and found.is_policy and (sources := directory or find_policy(name)):
         check_names(list(settings), sources)
     return found
@@ -108,7 +112,11 @@ def find(named: Named, saakmctl: str = "saakmctl") -> Scheduler:
         # For the workload's threads alone, as policies are.
         return Scheduler(label, (str(program), "-p"), _EXT, program.parent.name)
     build = _of_sources(named.directory or find_policy(name))
-    prefix = (saakmctl, "exec", name, "--")
+    prefix: tuple[str, ...] = (saakmctl, "exec", name, "--")
+    if agent := agents.chosen(label):
+        agent.refuse_hidden()
+        prefix = (*agent.prefix(), *prefix)
+        build = f"{build} {agent.identity()}"
     return Scheduler(label, prefix, _SAAKM, build, policy=name, parameters=named.settings)
 
 

@@ -2,14 +2,17 @@
 """Boots a guest for each scheduler and seed, and collects what it says."""
 
 import re
+import shutil
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ...base import paths
-from ...base.errors import SaakmError
-from ...builder import peers
+from ...base.errors import BadInput, SaakmError
+from ...builder import agents, peers
 from ...builder.about import About
+from ...builder.agents import Agent
 from ...builder.programs import compile_static
 from ...model.cost_rows import Row
 from ...vm import appliance, features
@@ -49,8 +52,9 @@ class Conditions:
 
 def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
     besides = list(conditions.besides)
-    own = is_policy(scheduler) and scheduler not in besides
-    return besides + ([scheduler] if own else [])
+    policy = agents.apart(scheduler)[0]
+    own = is_policy(scheduler) and policy not in besides
+    return besides + ([policy] if own else [])
 
 
 def guest_of(
@@ -61,7 +65,8 @@ def guest_of(
         _refuse_kernel(target, scheduler)
     files = policy_files(target, first + loaded_policies(scheduler, conditions))
     # Where a process lies in memory decides how often it faults.
-    words = ["norandmaps", f"scheduler={scheduler}", f"operations={','.join(operations)}"]
+    policy = agents.apart(scheduler)[0]
+    words = ["norandmaps", f"scheduler={policy}", f"operations={','.join(operations)}"]
     words.append(f"scale={conditions.scale}")
     if files:
         words.append("modules=" + ",".join(file.name for file in files))
@@ -76,11 +81,32 @@ def guest_of(
     places = {file.name: file for file in files}
     if scheduler in (*peers.OURS, *peers.CRATES):
         places |= appliance.with_libraries(peers.build(scheduler))
+    if agent := agents.chosen(scheduler):
+        command = agent.command()
+        places |= appliance.with_libraries(_program_of(agent, command))
+        words.append(f'agent="{" ".join([Path(command[0]).name, *command[1:]])}"')
     program = compile_static(paths.GUEST_FILES / "cost")
     memory = 512 + conditions.runnable * _KIB_PER_THREAD // 1024
     memory += _PEER_MIB if scheduler in peers.CRATES else 0
     machine = counted_machine(conditions.cpus, memory)
     return Appliance(target.vmlinux, program, places, tuple(words), machine)
+
+
+def _program_of(agent: Agent, command: Sequence[str]) -> Path:
+    """This guest has no files of the host's: of an agent the program and its libraries alone."""
+    program = Path(shutil.which(command[0]) or command[0])
+    why = ""
+    if program.read_bytes()[:4] != b"\x7fELF":
+        why = f"{program} is a script, whose interpreter and files the measuring guest does not have"
+    elif re.search(r"[\s\"]", "".join(command)):
+        why = "the kernel's command line, that it comes by, has no place for blanks or quotes in a word"
+    if why:
+        raise BadInput(
+            f"the agent '{agent.text}' cannot be measured",
+            why,
+            "name a program that needs no other, or take saakm bench --deterministic",
+        )
+    return program
 
 
 def _refuse_kernel(target: Target, scheduler: str) -> None:

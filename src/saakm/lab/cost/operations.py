@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...base.errors import BadInput, SaakmError
-from ...builder import peers
+from ...builder import agents, peers
 from ...builder.about import About
 from ...builder.policies import module_name, own_policies, policies
 from ...model.fair_class import FAIR
@@ -122,9 +122,12 @@ def chosen_schedulers(
     ours = [*CLASSES, *(["scx_fifo"] if has_ext else []), *(policies() if patched else [])]
     own = [module_name(path) for path in own_policies()]
     known = [*dict.fromkeys([*ours, *peers.OURS, *peers.CRATES, *own, *more])]
+    known += agents.SCHEDULERS if patched else ()
     names = list(wanted) or ours
     for name in names:
-        if name not in known:
+        if agents.apart(name)[1]:
+            agents.chosen(name)  # refuses one that there is not
+        if agents.apart(name)[0] not in known:
             raise SaakmError(
                 f"there is no scheduler '{name}' to measure",
                 f"there are {', '.join(known)}",

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+//! The system calls of an agent, and the device that has them.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::ptr::{null_mut, NonNull};
+
+use nix::errno::Errno;
+use saakm::failure::Failure;
+use saakm::host::Host;
+
+use crate::area::Area;
+use crate::cpus::Cpus;
+use crate::protocol::{self, Attach, Page, State, NAME_LEN, PROTOCOL, STATE_MAX};
+
+/// What an agent asks of the kernel. Tests have a kernel of their own.
+pub trait Bridge {
+    /// Carries out the decisions, and returns when there is something to do.
+    fn park(&self) -> Result<(), Errno>;
+    /// Carries out the decisions.
+    fn submit(&self) -> Result<(), Errno>;
+    /// Leaves a state to the next agent.
+    fn save(&self, state: &[u8]) -> Result<(), Errno>;
+    /// Takes the state that the last one has left.
+    fn load(&self) -> Result<Vec<u8>, Errno>;
+}
+
+/// /dev/saakm_user, opened and attached by the thread that has this.
+pub struct Device {
+    file: File,
+    /// Whom this agent has replaced, in the kernel's words; or nothing.
+    pub sentence: String,
+}
+
+impl Device {
+    /// Becomes the agent of a set of CPUs. The calling thread is in the policy already.
+    pub fn attach(
+        host: &Host,
+        cpus: &Cpus,
+        flags: u32,
+        name: &str,
+    ) -> Result<(Self, Area), Failure> {
+        let what = format!("cannot schedule CPUs {cpus}");
+        let path = host.path("dev").join(protocol::DEVICE);
+        let opened = OpenOptions::new().read(true).write(true).open(&path);
+        let file = opened.map_err(|error| {
+            let failure = Failure::new(&what, format!("{}: {error}", path.display()));
+            failure.hint("load the policy with: saakmctl load user; and be root")
+        })?;
+        let mut attach = Attach {
+            protocol: PROTOCOL,
+            flags,
+            cpus: cpus.words().as_ptr() as u64,
+            cpus_bytes: size_of_val(cpus.words()) as u32,
+            unused: 0,
+            name: [0; NAME_LEN],
+            sentence: [0; 128],
+        };
+        // The last byte stays 0.
+        for (to, from) in attach.name[..NAME_LEN - 1].iter_mut().zip(name.bytes()) {
+            *to = from;
+        }
+        let result = ioctl(
+            &file,
+            protocol::ATTACH,
+            std::ptr::addr_of_mut!(attach).cast(),
+        );
+        let sentence = text_of(&attach.sentence);
+        result.map_err(|errno| explain(&what, errno, &sentence))?;
+        let area = map(&file).map_err(|why| Failure::new(&what, why))?;
+        Ok((Device { file, sentence }, area))
+    }
+}
+
+fn explain(what: &str, errno: Errno, sentence: &str) -> Failure {
+    let why = match sentence {
+        "" => format!("the kernel refused it ({errno:?}: {})", errno.desc()),
+        sentence => sentence.to_owned(),
+    };
+    let failure = Failure::new(what, why);
+    match errno {
+        Errno::EBUSY => failure.hint("--take-over replaces the agent that has them"),
+        Errno::EPROTO => failure.hint("use the schedulers that come with this kernel module"),
+        _ => failure,
+    }
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0);
+    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
+}
+
+/// The first page says how long the whole is.
+fn map(file: &File) -> Result<Area, String> {
+    let failed = |error| format!("its memory cannot be mapped: {error}");
+    let page = map_bytes(file, 4096).map_err(failed)?;
+    // SAFETY: the page is mapped, and the kernel has filled it in; nothing else refers to it.
+    let bytes = unsafe {
+        let bytes = page.cast::<Page>().as_ref().bytes as usize;
+        libc::munmap(page.as_ptr().cast(), 4096);
+        bytes
+    };
+    if bytes < 4096 {
+        return Err(format!("its memory would have {bytes} bytes"));
+    }
+    let base = map_bytes(file, bytes).map_err(failed)?;
+    // SAFETY: it is the mapping just made.
+    unsafe { Area::from_mapping(base, bytes) }.map_err(|why| format!("its memory: {why}"))
+}
+
+fn map_bytes(file: &File, bytes: usize) -> Result<NonNull<u8>, Errno> {
+    // All pages are there from the start, so that none of them faults later.
+    let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping touches no other.
+    let base = unsafe { libc::mmap(null_mut(), bytes, rights, flags, file.as_raw_fd(), 0) };
+    if base == libc::MAP_FAILED {
+        return Err(Errno::last());
+    }
+    NonNull::new(base.cast()).ok_or(Errno::EFAULT)
+}
+
+fn ioctl(file: &File, request: u32, argument: *mut u8) -> Result<i32, Errno> {
+    // SAFETY: each caller gives what this request takes, and it lives until the return.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), request as _, argument) };
+    Errno::result(result)
+}
+
+impl Bridge for Device {
+    #[inline]
+    fn park(&self) -> Result<(), Errno> {
+        ioctl(&self.file, protocol::PARK, null_mut()).map(drop)
+    }
+
+    fn submit(&self) -> Result<(), Errno> {
+        ioctl(&self.file, protocol::SUBMIT, null_mut()).map(drop)
+    }
+
+    fn save(&self, state: &[u8]) -> Result<(), Errno> {
+        let mut argument = State {
+            data: state.as_ptr() as u64,
+            bytes: state.len() as u64,
+        };
+        ioctl(
+            &self.file,
+            protocol::SAVE,
+            std::ptr::addr_of_mut!(argument).cast(),
+        )
+        .map(drop)
+    }
+
+    fn load(&self) -> Result<Vec<u8>, Errno> {
+        let mut state = vec![0; STATE_MAX];
+        let mut argument = State {
+            data: state.as_mut_ptr() as u64,
+            bytes: state.len() as u64,
+        };
+        ioctl(
+            &self.file,
+            protocol::LOAD,
+            std::ptr::addr_of_mut!(argument).cast(),
+        )?;
+        state.truncate(argument.bytes as usize);
+        Ok(state)
+    }
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Queues of threads that wait: one in the order of keys, and a set of them, one for each
+//! domain, between which agents of one process steal.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use crate::area::Area;
+use crate::domains::Domain;
+use crate::run::Place;
+use crate::signals;
+
+/// Threads in the order of their keys; with equal keys in that of their arrival.
+#[derive(Debug)]
+pub struct Ordered<T> {
+    threads: BTreeMap<(u64, u64), T>,
+    arrivals: u64,
+}
+
+/// A place in an [`Ordered`], by which a thread can be taken out.
+pub type Ticket = (u64, u64);
+
+impl<T> Default for Ordered<T> {
+    fn default() -> Self {
+        Ordered {
+            threads: BTreeMap::new(),
+            arrivals: 0,
+        }
+    }
+}
+
+impl<T> Ordered<T> {
+    /// Adds a thread.
+    pub fn push(&mut self, key: u64, thread: T) -> Ticket {
+        self.arrivals += 1;
+        let ticket = (key, self.arrivals);
+        self.threads.insert(ticket, thread);
+        ticket
+    }
+
+    /// Takes the first.
+    pub fn pop(&mut self) -> Option<(u64, T)> {
+        self.threads
+            .pop_first()
+            .map(|((key, _), thread)| (key, thread))
+    }
+
+    /// Takes the first that `fits`. Most threads do.
+    pub fn pop_if(&mut self, mut fits: impl FnMut(&T) -> bool) -> Option<(u64, T)> {
+        let first = self.threads.iter().find(|(_, thread)| fits(thread));
+        let ticket = *first?.0;
+        self.threads
+            .remove(&ticket)
+            .map(|thread| (ticket.0, thread))
+    }
+
+    /// Takes that one, unless it is gone.
+    pub fn remove(&mut self, ticket: Ticket) -> Option<T> {
+        self.threads.remove(&ticket)
+    }
+
+    /// The first and its key.
+    pub fn first(&self) -> Option<(u64, &T)> {
+        let first = self.threads.first_key_value();
+        first.map(|((key, _), thread)| (*key, thread))
+    }
+
+    /// How many threads wait.
+    pub fn len(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// True if none does.
+    pub fn is_empty(&self) -> bool {
+        self.threads.is_empty()
+    }
+}
+
+/// A neighbour that can be seen and woken.
+struct Neighbour {
+    area: Arc<Area>,
+    tid: i32,
+}
+
+/// One domain's queue. Agents that touch different ones share no cache line.
+#[repr(align(128))]
+struct Slot<T> {
+    queue: Mutex<Ordered<T>>,
+    length: AtomicUsize,
+    arrivals: AtomicUsize,
+    neighbour: OnceLock<Neighbour>,
+    nudged: AtomicBool,
+}
+
+/// A queue for each domain.
+pub struct Queues<T> {
+    slots: Vec<Slot<T>>,
+}
+
+impl<T> Queues<T> {
+    /// For so many domains, or more.
+    pub fn new(domains: usize) -> Self {
+        let slot = |_| Slot {
+            queue: Mutex::new(Ordered::default()),
+            length: AtomicUsize::new(0),
+            arrivals: AtomicUsize::new(0),
+            neighbour: OnceLock::new(),
+            nudged: AtomicBool::new(false),
+        };
+        Queues {
+            slots: (0..domains).map(slot).collect(),
+        }
+    }
+
+    /// Makes an agent known to its neighbours.
+    pub fn register(&self, place: &Place) {
+        let neighbour = Neighbour {
+            area: place.area.clone(),
+            tid: place.tid,
+        };
+        // A second agent of the same domain could only be the same again.
+        let _ = self.slots[place.domain.number].neighbour.set(neighbour);
+    }
+
+    /// Adds a thread to a domain's queue.
+    pub fn push(&self, domain: usize, key: u64, thread: T) -> Ticket {
+        let slot = &self.slots[domain];
+        let mut queue = lock(&slot.queue);
+        let ticket = queue.push(key, thread);
+        slot.arrivals
+            .store(queue.arrivals as usize, Ordering::Relaxed);
+        slot.length.store(queue.len(), Ordering::Relaxed);
+        ticket
+    }
+
+    /// Takes the first of a domain's own threads that fits.
+    pub fn pop_if(&self, domain: usize, fits: impl FnMut(&T) -> bool) -> Option<(u64, T)> {
+        let slot = &self.slots[domain];
+        if slot.length.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut queue = lock(&slot.queue);
+        let first = queue.pop_if(fits);
+        slot.length.store(queue.len(), Ordering::Relaxed);
+        first
+    }
+
+    /// Takes a thread that fits from another domain, the nearest that has one. One whose
+    /// queue is in use is passed over: it has an agent that is awake.
+    pub fn steal(&self, domain: &Domain, mut fits: impl FnMut(&T) -> bool) -> Option<(u64, T)> {
+        domain.others.iter().find_map(|other| {
+            let slot = &self.slots[*other];
+            if slot.length.load(Ordering::Relaxed) == 0 {
+                return None;
+            }
+            let mut queue = slot.queue.try_lock().ok()?;
+            let first = queue.pop_if(&mut fits);
+            slot.length.store(queue.len(), Ordering::Relaxed);
+            first
+        })
+    }
+
+    /// Takes that thread, unless it is gone.
+    pub fn remove(&self, domain: usize, ticket: Ticket) -> Option<T> {
+        let slot = &self.slots[domain];
+        let mut queue = lock(&slot.queue);
+        let thread = queue.remove(ticket);
+        slot.length.store(queue.len(), Ordering::Relaxed);
+        thread
+    }
+
+    /// How many threads a domain has.
+    pub fn len(&self, domain: usize) -> usize {
+        self.slots[domain].length.load(Ordering::Relaxed)
+    }
+
+    /// How many there are in all domains: what an agent of any of them has to choose from.
+    pub fn total(&self) -> usize {
+        let lengths = self
+            .slots
+            .iter()
+            .map(|slot| slot.length.load(Ordering::Relaxed));
+        lengths.sum()
+    }
+
+    /// How many there have ever been. Who has found nothing need not look again until then.
+    pub fn arrivals(&self) -> usize {
+        let arrivals = self
+            .slots
+            .iter()
+            .map(|slot| slot.arrivals.load(Ordering::Relaxed));
+        arrivals.fold(0, usize::wrapping_add)
+    }
+
+    /// Wakes the nearest agent that has an idle CPU, if threads of this domain wait. It will
+    /// steal them. To be called when the domain itself has no idle CPU.
+    pub fn call_for_help(&self, domain: &Domain) {
+        let slot = &self.slots[domain.number];
+        // Who is called is awake from now on, and may be called again.
+        slot.nudged.store(false, Ordering::Relaxed);
+        if slot.length.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        for other in &domain.others {
+            let slot = &self.slots[*other];
+            let Some(neighbour) = slot.neighbour.get() else {
+                continue;
+            };
+            let idle = neighbour.area.idle().iter();
+            if idle
+                .map(|word| word.load(Ordering::Relaxed))
+                .all(|word| word == 0)
+            {
+                continue;
+            }
+            if !slot.nudged.swap(true, Ordering::Relaxed) {
+                signals::nudge(neighbour.tid);
+            }
+            return;
+        }
+    }
+}
+
+/// A panic ends the process, so nobody ever sees a queue that one has left.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpus::Cpus;
+
+    #[test]
+    fn equal_keys_keep_their_order() {
+        let mut queue = Ordered::default();
+        for (key, thread) in [(5, 'a'), (3, 'b'), (5, 'c'), (3, 'd')] {
+            queue.push(key, thread);
+        }
+        let gone = queue.push(4, 'x');
+        assert_eq!(queue.remove(gone), Some('x'));
+        assert_eq!(queue.remove(gone), None);
+        assert_eq!(queue.pop_if(|thread| *thread != 'b'), Some((3, 'd')));
+        let rest: String = std::iter::from_fn(|| queue.pop())
+            .map(|(_, it)| it)
+            .collect();
+        assert_eq!(rest, "bac");
+    }
+
+    #[test]
+    fn the_nearest_domain_is_robbed_first() {
+        let queues = Queues::new(3);
+        let domain = Domain {
+            number: 0,
+            cpus: Cpus::from_iter([0]),
+            others: vec![2, 1],
+        };
+        queues.push(1, 1, "far");
+        queues.push(2, 9, "near");
+        queues.push(2, 8, "pinned");
+        assert_eq!(queues.total(), 3);
+        assert_eq!(
+            queues.steal(&domain, |it| *it != "pinned"),
+            Some((9, "near"))
+        );
+        assert_eq!(
+            queues.steal(&domain, |it| *it != "pinned"),
+            Some((1, "far"))
+        );
+        assert_eq!(queues.steal(&domain, |it| *it != "pinned"), None);
+        assert_eq!(queues.pop_if(2, |_| true), Some((8, "pinned")));
+        assert_eq!((queues.total(), queues.len(2)), (0, 0));
+    }
+}

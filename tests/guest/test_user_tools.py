@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tools with the policy user: run, dev, cost, and docs/how-to/schedulers-in-user-space.md."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+from call import saakm
+
+from saakm.base import paths
+from saakm.builder import agents
+
+from .document import Reader, checkout  # noqa: F401
+from .support import PROGRAMS, build_program, run_ok
+
+PAGE = "how-to/schedulers-in-user-space.md"
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.limit(600)]
+PYTHON = f"/usr/bin/python3 {PROGRAMS / 'fifo_agent.py'}"
+WORK = "hackbench -g 1 -l 50"
+
+
+def under(text, command):
+    """For a shell in the guest."""
+    agent = agents.parse(text)
+    return shlex.join([*agent.prefix(), "saakmctl", "exec", "user", "--", *command])
+
+
+@pytest.mark.parametrize("agent", [*agents.OURS, PYTHON])
+def test_a_command_has_an_agent(guest, agent):
+    guest.load("user")
+    script = f"{WORK} && cat /sys/module/user/parameters/agents && grep ^name /proc/self/saakm"
+    said = run_ok(guest, under(agent, ["sh", "-c", script])).splitlines()
+    assert int(said[-2]) >= 1 and said[-1].split() == ["name", "user"]
+    assert run_ok(guest, "cat /sys/module/user/parameters/agents") == "0\n"
+
+
+def test_an_agent_that_dies_is_told_of(guest):
+    guest.load("user")
+    done = guest.run(under(f"{PYTHON} --die 100", WORK.split()))
+    assert done.status == 1 and "has left its CPUs during the run" in done.stderr
+    assert "  | ends after 10" in done.stderr
+    done = guest.run(under(f"{PYTHON} --nosuch", ["echo", "ran"]))
+    assert done.status == 1 and "has not started" in done.stderr and "--nosuch" in done.stderr
+    assert not done.stdout
+
+
+def test_the_status_is_the_commands():
+    done = saakm("run", "user", "--agent", PYTHON, "--", "sh", "-c", "exit 7")
+    assert done.returncode == 7, done.stderr
+
+
+def test_exact_runs_have_agents():
+    words = ("run", "user:fifo", "--exact", "--cpus", "2", "--", build_program("hog"), "10")
+    first, second = saakm(*words), saakm(*words)
+    assert first.returncode == second.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+
+
+def test_cost_counts_the_agent():
+    """A thread that yields makes the agent run, which takes more than a turn of the kernel's."""
+    done = saakm("cost", "--op", "yield", "--schedulers", "fifo,user,user:rustland", "--scale", "10",
+                 "--json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    cost = {row["scheduler"]: row["instructions"] for row in json.loads(done.stdout)}
+    assert cost["fifo"] < cost["user"] and cost["fifo"] < cost["user:rustland"]
+
+
+def test_saves_take_over_live(tmp_path):
+    directory = paths.CACHE / "tests" / "agents" / tmp_path.name  # a guest has a /tmp of its own
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    file = directory / "mine.py"
+    shutil.copy(PROGRAMS / "fifo_agent.py", file)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "saakm", "dev", "user", "--agent", f"/usr/bin/python3 {file}",
+         "--json", "--for", "1000", "--workload", WORK],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.REPO / "src")},
+    )  # fmt: skip
+    try:
+        events = map(json.loads, child.stdout)
+        assert next(event for event in events if event["event"] == "started")
+        save(file, "def main():", "def main(:")
+        refused = next(event for event in events if event["event"] not in ("sample", "started"))
+        assert (refused["event"], refused["version"]) == ("refused", 1)
+        assert any("SyntaxError" in line for line in refused["complaints"])
+        save(file, "def main(:", "def main():  # mended")
+        mended = next(event for event in events if event["event"] != "sample")
+        assert (mended["event"], mended["version"]) == ("replaced", 2)
+    finally:
+        child.kill()
+        child.wait()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def save(file, old, new):
+    """As editors do: to another file, which then takes its place."""
+    scratch = file.with_suffix(".new")
+    scratch.write_text(file.read_text().replace(old, new))
+    scratch.rename(file)
+
+
+@pytest.mark.limit(1800)
+def test_page_as_written(checkout):  # noqa: F811
+    reader = Reader(checkout, PAGE)
+    assert "It schedules as it is" in reader.run("./saakm new --user mine")
+    assert "mine 0.1.0: schedules CPUs" in reader.run("./saakm run user --agent ./mine")
+    assert "Time: " in reader.run("./saakm run user --agent './mine --slice-us 1000'")
+    said = reader.run("./saakm dev user --agent ./mine",
+                      instead="./saakm dev user --agent ./mine --plain --for 10 --workload true")  # fmt: skip
+    assert "version 1 schedules: true" in said
+    assert "trace-user" in reader.run("./saakm trace user --agent ./mine")
+    assert "user:./mine" in reader.run(
+        "./saakm bench", instead="./saakm bench --rounds 1 --no-warm-up"
+    )
+    assert "user:./mine" in reader.run("./saakm cost", instead="./saakm cost --scale 5")
+    assert reader.at_the_end()
