@@ -59,8 +59,8 @@ static unsigned long *user_placed_by_kernel(struct process_event *event, struct 
 	if (t->tgid == agent->tgid || (event->task->on_cpu && !leaves) ||
 	    (event->task->flags & PF_KTHREAD && event->task->nr_cpus_allowed == 1))
 		return &own->counts.own;
-	if (event->flags & SAAKM_EV_CHOICE && !(agent->flags & USER_NO_FAST_PATH) &&
-	    core->nr_runnable == 1 && saakm_running_prio(core->id) == MAX_PRIO)
+	if (!(agent->flags & USER_NO_FAST_PATH) && core->nr_runnable == 1 &&
+	    saakm_running_prio(core->id) == MAX_PRIO)
 		return &own->counts.fast;
 	return NULL;
 }
