@@ -49,7 +49,7 @@ def counts(guest) -> dict[str, int]:
     return {**{name: int(value) for name, value in found.groupdict().items()}, "rescued": rescued}
 
 
-def naps(guest, program, id_: int, times: int = 200, under: str = "") -> tuple[int, int]:
+def naps(guest, program, id_: int, times: int = 60, under: str = "") -> tuple[int, int]:
     """By how much a thread overslept, in us: on the average, and at most."""
     total, longest = run_ok(guest, f"{under}{program('naps')} {id_} {times}").split()
     return int(total) // times, int(longest)
@@ -64,7 +64,7 @@ def test_agent_decides_about_all(guest, program, user):
     assert said(guest, "fifo") == "attached:"
     naps(guest, program, user.id)
     found = counts(guest)
-    assert found["decided"] >= 200
+    assert found["decided"] >= 60
     assert found["rescued"] == found["bounced"] == found["gone"] == found["beyond"] == 0
     assert policies(guest)["user"].state == "active"
 
@@ -74,7 +74,7 @@ def test_killed_agent_leaves_a_fifo(guest, program, user):
     out = run_ok(
         guest,
         f"{program('naps')} {user.id} 1000 >/tmp/naps & naps=$!; "
-        "busybox usleep 300000; pkill -KILL agent; wait $naps; cat /tmp/naps",
+        "busybox usleep 200000; pkill -KILL agent; wait $naps; cat /tmp/naps",
     )
     assert int(out.split()[1]) < 20_000
     assert "no agent" in run_ok(guest, "saakmctl dump user")
@@ -86,8 +86,8 @@ def test_agent_that_does_not_answer_is_not_waited_for(guest, program, user, mode
     user(mode)
     average, longest = naps(guest, program, user.id)
     assert longest < ANSWER_US + LOOK_US
-    assert average < 3_000
-    assert counts(guest)["rescued"] > 50 or mode in ("loops", "noise")
+    assert average < 5_000
+    assert counts(guest)["rescued"] > 30 or mode in ("loops", "noise")
 
 
 def test_stopped_agent_is_not_waited_for(guest, program, user):
@@ -96,31 +96,31 @@ def test_stopped_agent_is_not_waited_for(guest, program, user):
     run_ok(guest, "pkill -STOP agent")
     average, longest = naps(guest, program, user.id)
     assert longest < ANSWER_US + LOOK_US
-    assert average < 3_000
+    assert average < 5_000
     run_ok(guest, "pkill -CONT agent")
     before = counts(guest)["decided"]
     naps(guest, program, user.id)
-    assert counts(guest)["decided"] > before + 100
+    assert counts(guest)["decided"] > before + 30
 
 
 def test_wrong_decisions_are_counted(guest, program, user):
     user("elsewhere")
     naps(guest, program, user.id)
-    assert counts(guest)["bounced"] >= 200
+    assert counts(guest)["bounced"] >= 60
 
 
 def test_decisions_that_come_twice_are_stale(guest, program, user):
     user("twice")
     naps(guest, program, user.id)
     found = counts(guest)
-    assert found["stale"] >= 200 and found["rescued"] == 0
+    assert found["stale"] >= 60 and found["rescued"] == 0
 
 
 def test_guesses_harm_nobody(guest, program, user):
     user("guesses")
     _, longest = naps(guest, program, user.id)
     assert longest < ANSWER_US + LOOK_US
-    assert counts(guest)["gone"] > 100
+    assert counts(guest)["gone"] > 50
 
 
 def test_other_protocol_is_refused(guest, user):
@@ -198,6 +198,6 @@ def test_decision_preempts(guest, program, user):
     user("urgent")
     hog = "saakmctl exec user -- taskset -c 1 sh -c 'while :; do :; done'"
     run_ok(guest, f"{hog} >/dev/null 2>&1 & {spins()}")
-    _, longest = naps(guest, program, user.id, 100, under="taskset -c 1 ")
+    _, longest = naps(guest, program, user.id, 50, under="taskset -c 1 ")
     run_ok(guest, "pkill -KILL -f '^sh -c while'")
     assert longest < 2_000
