@@ -71,6 +71,7 @@ bool user_tell(struct user_agent *agent, struct process_event *event, struct cor
 		WRITE_ONCE(agent->asked[agent->written % USER_RECORDS], jiffies);
 		user_write_event(agent, event, core, kind, flags);
 		WRITE_ONCE(agent->written, agent->written + 1);
+		/* Pairs with the agent's load: it sees the record. */
 		smp_store_release(&agent->page->events_written, agent->written);
 	}
 	t->known = true;
@@ -78,7 +79,7 @@ bool user_tell(struct user_agent *agent, struct process_event *event, struct cor
 		t->asked = jiffies;
 		user_watch(agent);
 	}
-	smp_mb();	/* user_sleep() */
+	smp_mb();	/* Pairs with user_sleep(): it sees the event, or this that it sleeps. */
 	if (READ_ONCE(agent->asleep)) {
 		WRITE_ONCE(agent->asleep, false);
 		saakm_notify(&agent->calls);
@@ -132,7 +133,7 @@ enum hrtimer_restart user_timer(struct hrtimer *timer)
 	int cpu;
 
 	WRITE_ONCE(agent->timed, false);
-	smp_mb();	/* who asks afterwards starts it */
+	smp_mb();	/* Pairs with user_watch(): who asks afterwards starts it. */
 	for_each_cpu(cpu, &agent->cpus) {
 		if (!READ_ONCE(user_core(cpu)->waiting.nr_tasks))
 			continue;
@@ -214,7 +215,7 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 		return &agent->gone;
 	move.any = decision->cpu == USER_ANY;
 	cpu = move.any ? user_any_cpu(agent, task) : decision->cpu;
-	if (cpu >= 0 && cpu < nr_cpu_ids && cpu_possible(cpu))
+	if (cpu >= 0 && cpu < nr_cpu_ids && cpumask_test_cpu(cpu, &agent->cpus))
 		ret = user_move_to(agent, task, cpu, &move);
 	if (ret == -EPERM) {
 		bounced = true;
@@ -232,6 +233,7 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 void user_carry_out(struct user_agent *agent)
 {
 	struct user_decision *ring = (void *)agent->page + agent->page_decisions, decision;
+	/* Pairs with the agent's store: its records are seen. */
 	u32 written = smp_load_acquire(&agent->page->decisions_written);
 
 	if (written - agent->done > USER_RECORDS) {
@@ -239,11 +241,13 @@ void user_carry_out(struct user_agent *agent)
 		agent->done = written;
 	}
 	while (agent->done != written) {
-		/* It may be changed meanwhile. */
-		decision = *(volatile struct user_decision *)&ring[agent->done % USER_RECORDS];
+		/* The agent may change it meanwhile: no field is read twice. */
+		memcpy(&decision, &ring[agent->done % USER_RECORDS], sizeof(decision));
+		barrier();
 		++*user_decide(agent, &decision);
 		agent->done++;
 	}
+	/* Pairs with the agent's load: there is room when they have been read. */
 	smp_store_release(&agent->page->decisions_read, written);
 }
 

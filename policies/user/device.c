@@ -17,7 +17,7 @@
 #include "user.h"
 
 #define TAKE_OVER_MS	100
-#define STATE_BYTES	(1 << 20)
+#define STATE_BYTES	(1024 * 1024)
 
 static unsigned int grace_ms = 10000;
 module_param(grace_ms, uint, 0644);
@@ -231,7 +231,7 @@ static int user_make_rings(struct user_agent *agent)
 	agent->page_events = PAGE_SIZE;
 	agent->page_decisions = decisions;
 	agent->idle = (void *)page + idle;
-	smp_store_release(&agent->page, page);
+	smp_store_release(&agent->page, page);	/* Pairs with user_mmap(): it is filled in. */
 	return 0;
 }
 
@@ -521,11 +521,15 @@ void user_dump_agents(struct seq_buf *text)
 	if (list_empty(&user_agents))
 		seq_buf_puts(text, "no agent\n");
 	list_for_each_entry(agent, &user_agents, node) {
-		seq_buf_printf(text, "agent %s (pid %d, thread %d) on CPUs %*pbl%s: %u events, %u unread, holds %u; decisions: %lu carried out, %lu stale, %lu bounced, %lu of threads that are gone; %lu counts beyond the ring; slept %lu times\n",
+		seq_buf_printf(text, "agent %s (pid %d, thread %d) on CPUs %*pbl%s: ",
 			       agent->name, agent->tgid, agent->thread->pid,
-			       cpumask_pr_args(&agent->cpus), user_alive(agent) ? "" : ", dead",
+			       cpumask_pr_args(&agent->cpus), user_alive(agent) ? "" : ", dead");
+		seq_buf_printf(text, "%u events, %u unread, holds %u, slept %lu times; ",
 			       agent->written, user_unread(agent), READ_ONCE(agent->page->held),
-			       agent->decided, agent->stale, agent->bounced, agent->gone,
-			       agent->bad, agent->sleeps);
+			       agent->sleeps);
+		seq_buf_printf(text, "decisions: %lu carried out, %lu stale, %lu bounced, ",
+			       agent->decided, agent->stale, agent->bounced);
+		seq_buf_printf(text, "%lu of threads that are gone; %lu counts beyond the ring\n",
+			       agent->gone, agent->bad);
 	}
 }

@@ -116,7 +116,9 @@ static void user_new_place(struct process_event *event, struct core_event *core)
 
 	atomic_inc(&user_threads);
 	t->tgid = event->task->tgid;
-	t->told_at_ns = t->slept_at_ns = t->ran_at_ns = saakm_task_runtime_ns(event->task);
+	t->ran_at_ns = saakm_task_runtime_ns(event->task);
+	t->told_at_ns = t->ran_at_ns;
+	t->slept_at_ns = t->ran_at_ns;
 	user_ask(event, core, USER_NEW);
 }
 
@@ -371,11 +373,13 @@ static void user_dump(struct saakm_policy *policy, struct seq_buf *text)
 		struct user_core *own = user_core(cpu);
 		struct user_counts *counts = &own->counts;
 
-		seq_buf_printf(text, "cpu %d: %u wait for a decision, %u for the CPU; placed by the kernel: on an idle CPU %lu, the agent's own %lu, without an agent %lu, ring full %lu; no answer %lu\n",
+		seq_buf_printf(text, "cpu %d: %u wait for a decision, %u for the CPU; ",
 			       cpu, READ_ONCE(own->waiting.nr_tasks),
-			       READ_ONCE(saakm_core_of(policy, cpu)->rq.nr_tasks),
-			       counts->fast, counts->own, counts->alone, counts->full,
-			       counts->rescued);
+			       READ_ONCE(saakm_core_of(policy, cpu)->rq.nr_tasks));
+		seq_buf_printf(text, "placed by the kernel: on an idle CPU %lu, the agent's own %lu, ",
+			       counts->fast, counts->own);
+		seq_buf_printf(text, "without an agent %lu, ring full %lu; no answer %lu\n",
+			       counts->alone, counts->full, counts->rescued);
 	}
 }
 

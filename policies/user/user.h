@@ -68,7 +68,7 @@ struct user_agent {
 	u32			done;		/* decisions */
 	unsigned long		*asked;		/* jiffies, of each event */
 	bool			asleep;
-	bool			failing;	/* a thread has not been waited for, and none decided since */
+	bool			failing;	/* nobody waits for it until it decides again */
 	struct saakm_notifier	calls;
 	struct hrtimer		timer;		/* while threads wait */
 	bool			timed;

@@ -180,8 +180,9 @@ def test_policy_without_an_agent_is_ejected(guest, user):
 
 def test_device_takes_a_capability(guest, user):
     out = run_ok(
-        guest, "setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice -- "
-        "sh -c 'exec 3<>/dev/saakm_user' 2>&1 || :"
+        guest,
+        "setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice -- "
+        "sh -c 'exec 3<>/dev/saakm_user' 2>&1 || :",
     )
     assert "Operation not permitted" in out
 

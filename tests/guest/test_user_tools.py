@@ -54,7 +54,17 @@ def test_the_status_is_the_commands():
 
 
 def test_exact_runs_have_agents():
-    words = ("run", "user:fifo", "--exact", "--cpus", "2", "--", "sh", "-c", "echo ran; cat /proc/uptime")
+    words = (
+        "run",
+        "user:fifo",
+        "--exact",
+        "--cpus",
+        "2",
+        "--",
+        "sh",
+        "-c",
+        "echo ran; cat /proc/uptime",
+    )
     first, second = saakm(*words), saakm(*words)
     assert first.returncode == second.returncode == 0, first.stderr
     assert first.stdout == second.stdout and first.stdout.startswith("ran\n")

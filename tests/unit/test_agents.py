@@ -184,6 +184,8 @@ def test_a_new_one(tmp_path):
     assert both.returncode == 2 and "exclude each other" in both.stderr
 
 
-@pytest.mark.parametrize("name", ["", "Mine", "9", "fn", "fifo", "saakm-x", "a/b", "x" * 32, "deps"])
+@pytest.mark.parametrize(
+    "name", ["", "Mine", "9", "fn", "fifo", "saakm-x", "a/b", "x" * 32, "deps"]
+)
 def test_names_that_a_new_one_cannot_have(name):
     assert agent_scaffold.fault_in_name(name)

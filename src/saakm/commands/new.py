@@ -54,7 +54,10 @@ def new(
     ] = None,
     directory: Annotated[
         Path | None,
-        typer.Option("--dir", help="Its place; default: policies/ in the checkout, else here; with --user here."),
+        typer.Option(
+            "--dir",
+            help="Its place; default: policies/ in the checkout, else here; with --user here.",
+        ),
     ] = None,
 ) -> None:
     """Create a policy that builds and runs, with comments on what you have to decide."""

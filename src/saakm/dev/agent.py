@@ -110,9 +110,7 @@ class AgentSession:
         self._builds += 1
         copies = self.guest.exchange / f"agent-{self._builds}"
         copies.mkdir()
-        return [
-            str(shutil.copy(word, copies)) if os.path.isfile(word) else word for word in words
-        ]
+        return [str(shutil.copy(word, copies)) if os.path.isfile(word) else word for word in words]
 
     def _put_in_place(self, words: list[str]) -> tuple[str, list[str]]:
         """What that was, and what the agent has said so far."""

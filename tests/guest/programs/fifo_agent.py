@@ -40,7 +40,9 @@ def attach(device, flags):
     for cpu in range(os.cpu_count()):
         cpus[cpu // 64] |= 1 << cpu % 64
     size = (os.cpu_count() + 63) // 64 * 8
-    attach = bytearray(ATTACH.pack(1, flags, ctypes.addressof(cpus), size, 0, b"fifo_agent.py", b""))
+    attach = bytearray(
+        ATTACH.pack(1, flags, ctypes.addressof(cpus), size, 0, b"fifo_agent.py", b"")
+    )
     try:
         fcntl.ioctl(device, ATTACH_NUMBER, attach)
     except OSError as error:

@@ -97,7 +97,9 @@ def _program_of(agent: Agent, command: Sequence[str]) -> Path:
     program = Path(shutil.which(command[0]) or command[0])
     why = ""
     if program.read_bytes()[:4] != b"\x7fELF":
-        why = f"{program} is a script, whose interpreter and files the measuring guest does not have"
+        why = (
+            f"{program} is a script, whose interpreter and files the measuring guest does not have"
+        )
     elif re.search(r"[\s\"]", "".join(command)):
         why = "the kernel's command line, that it comes by, has no place for blanks or quotes in a word"
     if why:
