@@ -87,7 +87,7 @@ static void user_detach(struct user_agent *agent)
 	user_attached--;
 	for_each_cpu(cpu, &agent->cpus)
 		RCU_INIT_POINTER(user_core(cpu)->agent, NULL);
-	user_kick_waiting(&agent->cpus);
+	user_kick_waiting(agent);
 	synchronize_rcu();	/* handlers, which would arm the timer */
 	hrtimer_cancel(&agent->timer);
 	user_release_waiting(agent->policy, &agent->cpus);
@@ -319,14 +319,21 @@ static bool user_has_work(const struct user_agent *agent)
 	return user_unread(agent) || READ_ONCE(agent->page->retire) || !READ_ONCE(agent->ready);
 }
 
+/* Each wakeup takes the wish for one away, and may have been meant for an earlier sleep. */
+static bool user_wakes(struct user_agent *agent)
+{
+	WRITE_ONCE(agent->asleep, true);
+	smp_mb();	/* user_tell() */
+	return user_has_work(agent);
+}
+
 /* It looks at times whether the policy has been ejected. */
 static int user_sleep(struct user_agent *agent)
 {
 	long ret;
 
 	agent->sleeps++;
-	WRITE_ONCE(agent->asleep, true);
-	ret = wait_event_interruptible_timeout(agent->calls.wait, user_has_work(agent), HZ);
+	ret = wait_event_interruptible_timeout(agent->calls.wait, user_wakes(agent), HZ);
 	WRITE_ONCE(agent->asleep, false);
 	return ret < 0 ? -EINTR : 0;
 }
@@ -385,17 +392,23 @@ static int user_save(void __user *arg)
 static int user_load(void __user *arg)
 {
 	struct user_state state;
+	void *copy __free(kvfree) = NULL;
 	size_t room;
 
 	if (copy_from_user(&state, arg, sizeof(state)))
 		return -EFAULT;
-	guard(mutex)(&user_mutex);
-	if (!user_saved.data)
-		return -ENODATA;
-	room = min_t(u64, state.bytes, user_saved.bytes);
-	if (copy_to_user(u64_to_user_ptr(state.data), user_saved.data, room))
+	/* Memory of the user may let us wait for ever: not with the mutex. */
+	scoped_guard(mutex, &user_mutex) {
+		if (!user_saved.data)
+			return -ENODATA;
+		room = min_t(u64, state.bytes, user_saved.bytes);
+		copy = kvmemdup(user_saved.data, room, GFP_KERNEL);
+		state.bytes = user_saved.bytes;
+	}
+	if (!copy)
+		return -ENOMEM;
+	if (copy_to_user(u64_to_user_ptr(state.data), copy, room))
 		return -EFAULT;
-	state.bytes = user_saved.bytes;
 	return copy_to_user(arg, &state, sizeof(state)) ? -EFAULT : 0;
 }
 

@@ -97,6 +97,7 @@ static void user_ask(struct process_event *event, struct core_event *core, u16 f
 	}
 	t->undecided = true;
 	change_state(event->task, SAAKM_READY, core->id, &own->waiting);
+	user_watch(agent);
 	if (agent->flags & USER_NO_BURST && own->parked.nr_tasks)
 		saakm_preempt(core);
 }
@@ -283,6 +284,11 @@ static bool user_may_go(struct task_struct *task, void *unused)
 	return t->any;
 }
 
+static bool user_is_agent(struct task_struct *task, void *agent)
+{
+	return task == agent;
+}
+
 /* Others' threads first; if there are none, the agent may have something. */
 static void user_newly_idle(struct core_event *core)
 {
@@ -297,8 +303,13 @@ static void user_newly_idle(struct core_event *core)
 		    saakm_steal(rq, core->id, &core->rq, 1, user_may_go, NULL) > 0)
 			return;
 	}
-	if (agent && saakm_task_state(agent->thread) == SAAKM_READY && user_wanted(agent, own))
-		saakm_move_task(agent->thread, core->id, &own->parked);
+	if (!agent || !user_wanted(agent, own))
+		return;
+	/* From the queue: the thread may have gone to another policy. */
+	cpu = task_cpu(agent->thread);
+	if (cpu != core->id)
+		saakm_steal(&user_core(cpu)->parked, core->id, &own->parked, 1, user_is_agent,
+			    agent->thread);
 }
 
 static void user_tick(struct process_event *event, struct core_event *core)
