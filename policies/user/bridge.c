@@ -233,8 +233,6 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 	}
 	if (ret == -EINVAL)
 		return &agent->gone;
-	if (ret == -ECANCELED)		/* it answers, although too late for this one */
-		WRITE_ONCE(agent->failing, false);
 	if (ret)
 		return &agent->stale;
 	WRITE_ONCE(agent->failing, false);
