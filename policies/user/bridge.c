@@ -48,11 +48,12 @@ static void user_write_event(struct user_agent *agent, struct process_event *eve
 		t->told_at_ns = ran_ns;
 }
 
-static void user_watch(struct user_agent *agent)
+/* A thread waits. Only who sets @timed starts the timer: it may be running just now. */
+void user_watch(struct user_agent *agent)
 {
-	if (READ_ONCE(agent->timed))
+	smp_mb();	/* user_timer(): it sees who waits, or we that it has ended */
+	if (READ_ONCE(agent->timed) || xchg(&agent->timed, true))
 		return;
-	WRITE_ONCE(agent->timed, true);
 	hrtimer_start(&agent->timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_HARD);
 }
 
@@ -75,11 +76,9 @@ bool user_tell(struct user_agent *agent, struct process_event *event, struct cor
 		smp_store_release(&agent->page->events_written, agent->written);
 	}
 	t->known = true;
-	if (kind == USER_READY) {
+	if (kind == USER_READY)
 		t->asked = jiffies;
-		user_watch(agent);
-	}
-	smp_mb();	/* Pairs with user_sleep(): it sees the event, or this that it sleeps. */
+	smp_mb();	/* Pairs with user_wakes(): it sees the event, or this that it sleeps. */
 	if (READ_ONCE(agent->asleep)) {
 		WRITE_ONCE(agent->asleep, false);
 		saakm_notify(&agent->calls);
@@ -101,8 +100,11 @@ bool user_answers(const struct user_agent *agent, struct user_core *own)
 	struct user_task *t;
 	u32 unread;
 
-	if (!agent || READ_ONCE(agent->failing) || !user_alive(agent))
+	if (!agent || !user_alive(agent))
 		return false;
+	/* So that it is seen when it decides again */
+	if (READ_ONCE(agent->failing))
+		limit = min(limit, 1UL);
 	unread = user_unread(agent);
 	if (unread > USER_RECORDS)
 		return false;
@@ -115,34 +117,45 @@ bool user_answers(const struct user_agent *agent, struct user_core *own)
 	return time_before(jiffies, since + limit);
 }
 
-void user_kick_waiting(const struct cpumask *cpus)
+/* Not only those that idle: the server of a CPU with fair threads has stopped, see saakm_kick() */
+void user_kick_waiting(const struct user_agent *agent)
 {
 	int cpu;
 
-	for_each_cpu(cpu, cpus) {
+	guard(preempt)();
+	for_each_cpu(cpu, &agent->cpus) {
 		if (READ_ONCE(user_core(cpu)->waiting.nr_tasks) &&
-		    saakm_running_prio(cpu) == MAX_PRIO)
+		    !saakm_running_on(agent->policy, cpu))
 			saakm_kick(cpu);
 	}
+}
+
+static bool user_any_waits(const struct user_agent *agent)
+{
+	int cpu;
+
+	for_each_cpu(cpu, &agent->cpus) {
+		if (READ_ONCE(user_core(cpu)->waiting.nr_tasks))
+			return true;
+	}
+	return false;
 }
 
 /* CPUs that idle while threads wait for decisions look again whether these still come. */
 enum hrtimer_restart user_timer(struct hrtimer *timer)
 {
 	struct user_agent *agent = container_of(timer, struct user_agent, timer);
-	int cpu;
 
-	WRITE_ONCE(agent->timed, false);
-	smp_mb();	/* Pairs with user_watch(): who asks afterwards starts it. */
-	for_each_cpu(cpu, &agent->cpus) {
-		if (!READ_ONCE(user_core(cpu)->waiting.nr_tasks))
-			continue;
-		WRITE_ONCE(agent->timed, true);
-		user_kick_waiting(&agent->cpus);
-		hrtimer_forward_now(timer, ns_to_ktime(LOOK_NS));
-		return HRTIMER_RESTART;
+	if (!user_any_waits(agent)) {
+		WRITE_ONCE(agent->timed, false);
+		smp_mb();	/* user_watch() */
+		/* Or somebody else has started it. */
+		if (!user_any_waits(agent) || xchg(&agent->timed, true))
+			return HRTIMER_NORESTART;
 	}
-	return HRTIMER_NORESTART;
+	user_kick_waiting(agent);
+	hrtimer_forward_now(timer, ns_to_ktime(LOOK_NS));
+	return HRTIMER_RESTART;
 }
 
 /* Decisions */

@@ -7,6 +7,7 @@
  * Without any agent for grace_ms the policy gives up.
  */
 #include <linux/capability.h>
+#include <linux/ctype.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/uaccess.h>
@@ -87,7 +88,7 @@ static void user_detach(struct user_agent *agent)
 	user_attached--;
 	for_each_cpu(cpu, &agent->cpus)
 		RCU_INIT_POINTER(user_core(cpu)->agent, NULL);
-	user_kick_waiting(&agent->cpus);
+	user_kick_waiting(agent);
 	synchronize_rcu();	/* handlers, which would arm the timer */
 	hrtimer_cancel(&agent->timer);
 	user_release_waiting(agent->policy, &agent->cpus);
@@ -96,14 +97,17 @@ static void user_detach(struct user_agent *agent)
 	wake_up_all(&user_left);
 }
 
-/* With the mutex: somebody of another process who has one of these CPUs, or NULL */
+/* With the mutex: who has one of these CPUs, or NULL. The dead have none, whoever keeps the file. */
 static struct user_agent *user_owner(const struct user_agent *agent)
 {
-	struct user_agent *other;
+	struct user_agent *other, *next;
 
-	list_for_each_entry(other, &user_agents, node) {
-		if (cpumask_intersects(&other->cpus, &agent->cpus))
+	list_for_each_entry_safe(other, next, &user_agents, node) {
+		if (!cpumask_intersects(&other->cpus, &agent->cpus))
+			continue;
+		if (user_alive(other))
 			return other;
+		user_detach(other);
 	}
 	return NULL;
 }
@@ -142,21 +146,27 @@ static void user_install(struct user_agent *agent)
 {
 	int cpu;
 
-	for_each_cpu(cpu, &agent->cpus) {
-		if (saakm_cpu_idle(cpu))
-			set_bit(cpu, agent->idle);
-	}
 	WRITE_ONCE(agent->ready, true);
 	list_add_tail(&agent->node, &user_agents);
 	user_attached++;
-	for_each_cpu(cpu, &agent->cpus)
+	for_each_cpu(cpu, &agent->cpus) {
 		rcu_assign_pointer(user_core(cpu)->agent, agent);
+		assign_bit(cpu, agent->idle, saakm_cpu_idle(cpu));
+	}
 }
 
 /* Attaching */
 
-#define user_refuse(attach, error, fmt, ...)					\
-	(snprintf((attach)->sentence, sizeof((attach)->sentence), fmt, ##__VA_ARGS__), error)
+/* Why, to the agent; returns @error. */
+static __printf(3, 4) int user_refuse(struct user_attach *attach, int error, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(attach->sentence, sizeof(attach->sentence), fmt, args);
+	va_end(args);
+	return error;
+}
 
 static int user_take_cpus(struct user_agent *agent, struct user_attach *attach)
 {
@@ -275,6 +285,8 @@ static int user_attach(struct user_agent *agent, struct user_attach *attach)
 	agent->flags = attach->flags;
 	strscpy(agent->name, attach->name[0] ? attach->name : current->comm,
 		sizeof(agent->name));
+	for (char *c = agent->name; *c; c++)	/* it is printed */
+		*c = isprint(*c) ? *c : '?';
 	agent->tgid = current->tgid;
 	agent->thread = get_task_struct(current);
 	ret = user_take_cpus(agent, attach);
@@ -309,14 +321,20 @@ static int user_do_attach(struct user_agent *agent, void __user *arg)
 /* Is the agent the one that has its CPUs, and of the policy, which may have been ejected? */
 static bool user_is_in_office(const struct user_agent *agent)
 {
-	guard(preempt)();
-	return READ_ONCE(agent->ready) &&
-	       saakm_running_on(agent->policy, smp_processor_id()) == current;
+	return READ_ONCE(agent->ready) && saakm_task_state(current) != SAAKM_TERMINATED;
 }
 
 static bool user_has_work(const struct user_agent *agent)
 {
 	return user_unread(agent) || READ_ONCE(agent->page->retire) || !READ_ONCE(agent->ready);
+}
+
+/* Each wakeup takes the wish for one away, and may have been meant for an earlier sleep. */
+static bool user_wakes(struct user_agent *agent)
+{
+	WRITE_ONCE(agent->asleep, true);
+	smp_mb();	/* user_tell() */
+	return user_has_work(agent);
 }
 
 /* It looks at times whether the policy has been ejected. */
@@ -325,8 +343,7 @@ static int user_sleep(struct user_agent *agent)
 	long ret;
 
 	agent->sleeps++;
-	WRITE_ONCE(agent->asleep, true);
-	ret = wait_event_interruptible_timeout(agent->calls.wait, user_has_work(agent), HZ);
+	ret = wait_event_interruptible_timeout(agent->calls.wait, user_wakes(agent), HZ);
 	WRITE_ONCE(agent->asleep, false);
 	return ret < 0 ? -EINTR : 0;
 }
@@ -385,17 +402,23 @@ static int user_save(void __user *arg)
 static int user_load(void __user *arg)
 {
 	struct user_state state;
+	void *copy __free(kvfree) = NULL;
 	size_t room;
 
 	if (copy_from_user(&state, arg, sizeof(state)))
 		return -EFAULT;
-	guard(mutex)(&user_mutex);
-	if (!user_saved.data)
-		return -ENODATA;
-	room = min_t(u64, state.bytes, user_saved.bytes);
-	if (copy_to_user(u64_to_user_ptr(state.data), user_saved.data, room))
+	/* Memory of the user may let us wait for ever: not with the mutex. */
+	scoped_guard(mutex, &user_mutex) {
+		if (!user_saved.data)
+			return -ENODATA;
+		room = min_t(u64, state.bytes, user_saved.bytes);
+		copy = kvmemdup(user_saved.data, room, GFP_KERNEL);
+		state.bytes = user_saved.bytes;
+	}
+	if (!copy)
+		return -ENOMEM;
+	if (copy_to_user(u64_to_user_ptr(state.data), copy, room))
 		return -EFAULT;
-	state.bytes = user_saved.bytes;
 	return copy_to_user(arg, &state, sizeof(state)) ? -EFAULT : 0;
 }
 

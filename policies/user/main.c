@@ -97,6 +97,7 @@ static void user_ask(struct process_event *event, struct core_event *core, u16 f
 	}
 	t->undecided = true;
 	change_state(event->task, SAAKM_READY, core->id, &own->waiting);
+	user_watch(agent);
 	if (agent->flags & USER_NO_BURST && own->parked.nr_tasks)
 		saakm_preempt(core);
 }
@@ -165,7 +166,7 @@ static void user_runs_undecided(struct process_event *event, struct user_core *o
 	if (event->flags & SAAKM_EV_FORCED)
 		return;
 	own->counts.rescued++;
-	if (agent)
+	if (agent && agent->thread != event->task)
 		WRITE_ONCE(agent->failing, true);
 }
 
@@ -234,15 +235,19 @@ static bool user_is_due(const struct user_agent *agent, struct task_struct *park
 	       time_after_eq(jiffies, user_oldest(agent, unread) + OVERDUE);
 }
 
+/* It has the CPU, and somebody waits for that who does not wait for it any longer. */
+static bool user_is_in_the_way(const struct user_agent *agent, struct user_core *own)
+{
+	return READ_ONCE(agent->failing) && own->waiting.nr_tasks && !user_answers(agent, own);
+}
+
 /* Who runs goes on, unless it is an agent for which nobody waits any longer. */
-static struct task_struct *user_goes_on(struct core_event *core, const struct user_core *own,
+static struct task_struct *user_goes_on(struct core_event *core, struct user_core *own,
 					const struct user_agent *agent)
 {
 	struct task_struct *curr = saakm_curr(core);
 
-	if (curr && user_decides(agent, curr) && own->waiting.nr_tasks && READ_ONCE(agent->failing))
-		return NULL;
-	return curr;
+	return curr && user_decides(agent, curr) && user_is_in_the_way(agent, own) ? NULL : curr;
 }
 
 static struct task_struct *user_schedule(struct core_event *core)
@@ -285,6 +290,11 @@ static bool user_may_go(struct task_struct *task, void *unused)
 	return t->any;
 }
 
+static bool user_is_agent(struct task_struct *task, void *agent)
+{
+	return task == agent;
+}
+
 /* Others' threads first; if there are none, the agent may have something. */
 static void user_newly_idle(struct core_event *core)
 {
@@ -299,16 +309,23 @@ static void user_newly_idle(struct core_event *core)
 		    saakm_steal(rq, core->id, &core->rq, 1, user_may_go, NULL) > 0)
 			return;
 	}
-	if (agent && saakm_task_state(agent->thread) == SAAKM_READY && user_wanted(agent, own))
-		saakm_move_task(agent->thread, core->id, &own->parked);
+	if (!agent || !user_wanted(agent, own))
+		return;
+	/* From the queue: the thread may have gone to another policy. */
+	cpu = task_cpu(agent->thread);
+	if (cpu != core->id)
+		saakm_steal(&user_core(cpu)->parked, core->id, &own->parked, 1, user_is_agent,
+			    agent->thread);
 }
 
 static void user_tick(struct process_event *event, struct core_event *core)
 {
 	struct user_core *own = user_core(core->id);
 	struct task_struct *parked = saakm_rq_first(&own->parked);
+	struct user_agent *agent = user_agent_of(own);
 
-	if (parked && user_is_due(user_agent_of(own), parked))
+	if (user_decides(agent, event->task) ? user_is_in_the_way(agent, own) :
+	    parked && user_is_due(agent, parked))
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 

@@ -123,10 +123,11 @@ bool user_answers(const struct user_agent *agent, struct user_core *own);
 bool user_wanted(const struct user_agent *agent, const struct user_core *own);
 bool user_tell(struct user_agent *agent, struct process_event *event, struct core_event *core,
 	       enum user_kind kind, u16 flags);
+void user_watch(struct user_agent *agent);
 void user_carry_out(struct user_agent *agent);
 enum hrtimer_restart user_timer(struct hrtimer *timer);
 void user_release_waiting(struct saakm_policy *policy, const struct cpumask *cpus);
-void user_kick_waiting(const struct cpumask *cpus);
+void user_kick_waiting(const struct user_agent *agent);
 
 /* device.c */
 int user_start_device(struct saakm_policy *policy);

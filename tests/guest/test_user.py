@@ -86,7 +86,7 @@ def test_agent_that_does_not_answer_is_not_waited_for(guest, program, user, mode
     user(mode)
     average, longest = naps(guest, program, user.id)
     assert longest < ANSWER_US + LOOK_US
-    assert average < 5_000
+    assert average < 10_000
     assert counts(guest)["rescued"] > 30 or mode in ("loops", "noise")
 
 
@@ -96,7 +96,7 @@ def test_stopped_agent_is_not_waited_for(guest, program, user):
     run_ok(guest, "pkill -STOP agent")
     average, longest = naps(guest, program, user.id)
     assert longest < ANSWER_US + LOOK_US
-    assert average < 5_000
+    assert average < 10_000
     run_ok(guest, "pkill -CONT agent")
     before = counts(guest)["decided"]
     naps(guest, program, user.id)
@@ -202,3 +202,50 @@ def test_decision_preempts(guest, program, user):
     _, longest = naps(guest, program, user.id, 50, under="taskset -c 1 ")
     run_ok(guest, "pkill -KILL -f '^sh -c while'")
     assert longest < 2_000
+
+
+def _start_bound(guest, program, id_, mode, cpu=0, other=0):
+    run_ok(
+        guest,
+        f"OTHER={other} taskset -c {cpu} {program('agent')} {mode} {id_} 0xffffffffffffffff"
+        f" {NO_FAST_PATH} >/tmp/agent.{mode} 2>&1 &\n"
+        f"until grep -q . /tmp/agent.{mode}; do busybox usleep 10000; done",
+    )
+
+
+def test_agent_that_goes_to_another_policy_is_no_fault(guest, program, user):
+    other = load_policy(guest, "rr")
+    hog = "taskset -c 0 saakmctl exec rr -- sh -c 'while :; do :; done'"
+    run_ok(guest, f"{hog} >/dev/null 2>&1 & {spins()}")
+    _start_bound(guest, program, user.id, "defects", 0, other)
+    run_ok(guest, f"taskset -c 1 {program('naps')} {user.id} 300")
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    assert policies(guest)["user"].state == "active", ejected(guest)["user"].reason
+
+
+def test_stopped_agent_is_listened_to_again(guest, program, user):
+    _start_bound(guest, program, user.id, "fifo")
+    naps(guest, program, user.id, 20, under="taskset -c 1 ")
+    run_ok(guest, "pkill -STOP agent")
+    naps(guest, program, user.id, 60, under="taskset -c 1 ")
+    run_ok(guest, "pkill -CONT agent; sleep 0.2")
+    before = counts(guest)
+    naps(guest, program, user.id, 60, under="taskset -c 1 ")
+    after = counts(guest)
+    assert after["rescued"] - before["rescued"] < 20, (before, after)
+
+
+def test_agent_that_loops_beside_a_thread(guest, program, user):
+    _start_bound(guest, program, user.id, "loops")
+    _, longest = naps(guest, program, user.id, 100, under="taskset -c 0 ")
+    assert longest < 200_000
+
+
+def test_thread_is_not_waited_for_beside_another_policy(guest, program, user):
+    _start_bound(guest, program, user.id, "forgets")
+    load_policy(guest, "fifo")
+    hog = "taskset -c 1 saakmctl exec fifo -- sh -c 'while :; do :; done'"
+    run_ok(guest, f"{hog} >/dev/null 2>&1 & {spins()}")
+    _, longest = naps(guest, program, user.id, 10, under="taskset -c 1 ")
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    assert longest < 300_000

@@ -100,6 +100,11 @@ static void serve(void)
 	if (is_mode("loops") && nr_calls > 100)
 		for (;;)
 			;
+	if (is_mode("defects") && nr_calls > 5) {
+		saakm_join(atoi(getenv("OTHER")));
+		for (;;)
+			;
+	}
 	if (is_mode("slow"))
 		for (volatile long i = 0; i < 30000000; i++)
 			;
