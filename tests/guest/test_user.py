@@ -7,6 +7,9 @@ import pytest
 
 from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, spins, until
 
+# On the debug kernel, too, as of test_user_storm.py; there all of these would take ten minutes.
+pytestmark = pytest.mark.kernel("base")
+
 AGENTS = "/sys/module/user/parameters/agents"
 NO_FAST_PATH = "4"
 # An event is not waited for any longer; timers look every 5 ms, and time is counted in ticks.
