@@ -204,7 +204,7 @@ def test_decision_preempts(guest, program, user):
     run_ok(guest, f"{hog} >/dev/null 2>&1 & {spins()}")
     _, longest = naps(guest, program, user.id, 50, under="taskset -c 1 ")
     run_ok(guest, "pkill -KILL -f '^sh -c while'")
-    assert longest < 2_000
+    assert longest < 50_000  # its slice is 10 s
 
 
 def _start_bound(guest, program, id_, mode, cpu=0, other=0):
