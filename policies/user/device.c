@@ -97,7 +97,7 @@ static void user_detach(struct user_agent *agent)
 	wake_up_all(&user_left);
 }
 
-/* With the mutex: who has one of these CPUs, or NULL. The dead have none, whoever keeps the file. */
+/* With the mutex: who has one of these CPUs, or NULL. The dead have none. */
 static struct user_agent *user_owner(const struct user_agent *agent)
 {
 	struct user_agent *other, *next;
@@ -401,8 +401,8 @@ static int user_save(void __user *arg)
 
 static int user_load(void __user *arg)
 {
-	struct user_state state;
 	void *copy __free(kvfree) = NULL;
+	struct user_state state;
 	size_t room;
 
 	if (copy_from_user(&state, arg, sizeof(state)))

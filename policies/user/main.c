@@ -393,8 +393,8 @@ static void user_dump(struct saakm_policy *policy, struct seq_buf *text)
 		seq_buf_printf(text, "cpu %d: %u wait for a decision, %u for the CPU; ",
 			       cpu, READ_ONCE(own->waiting.nr_tasks),
 			       READ_ONCE(saakm_core_of(policy, cpu)->rq.nr_tasks));
-		seq_buf_printf(text, "placed by the kernel: on an idle CPU %lu, the agent's own %lu, ",
-			       counts->fast, counts->own);
+		seq_buf_printf(text, "placed by the kernel: on an idle CPU %lu, ", counts->fast);
+		seq_buf_printf(text, "the agent's own %lu, ", counts->own);
 		seq_buf_printf(text, "without an agent %lu, ring full %lu; no answer %lu\n",
 			       counts->alone, counts->full, counts->rescued);
 	}
