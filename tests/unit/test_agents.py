@@ -63,11 +63,12 @@ def test_a_program_has_a_place_before_it_runs_elsewhere(program, monkeypatch):
     ("word", "option", "what"),
     [
         ("rr", "fifo", "--agent 'fifo' says nothing about 'rr'"),
-        ("user:nosuch", "", "there is no agent 'nosuch'"),
+        ("user:nosuch", None, "there is no agent 'nosuch'"),
         ("user", "./nosuch", "there is no agent './nosuch'"),
         ("user:fifo", "rustland", "name two agents"),
         ("user", "'fifo", "is no command line"),
         ("user", " ", "has no name"),
+        ("user", "", "has no name"),
         ("user", str(paths.POLICIES), "is no agent"),
     ],
 )
@@ -84,6 +85,7 @@ def test_refusals(word, option, what):
         ["trace", "rr", "--agent", "fifo", "--", "true"],
         ["dev", "rr", "--agent", "fifo"],
         ["dev", "user", "--sim", "--agent", "fifo"],
+        ["run", "user", "--agent", "", "--", "true"],
         ["bench", "--agent", "fifo"],
         ["cost", "--schedulers", "fifo", "--agent", "fifo"],
         ["cost", "--schedulers", "user:nosuch"],
@@ -107,7 +109,7 @@ def test_the_option_goes_where_no_agent_is_named():
     given = ("fair", "user", "user:fifo", "user:slice_us=5")
     filled = ("fair", "user:rustland", "user:fifo", "user:rustland:slice_us=5")
     assert agents.with_option(given, "rustland") == filled
-    assert agents.with_option(given, "") == given
+    assert agents.with_option(given, None) == given
     with pytest.raises(BadInput, match="says nothing about fair"):
         agents.with_option(("fair", "user:fifo"), "rustland")
 

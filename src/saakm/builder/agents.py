@@ -128,29 +128,29 @@ def _is_ours(directory: str) -> bool:
     return Path(directory).resolve() == paths.POLICIES / POLICY
 
 
-def chosen(word: str, option: str = "") -> Agent | None:
+def chosen(word: str, option: str | None = None) -> Agent | None:
     """The agent of a scheduler that has one. `option`: what --agent says. Builds nothing."""
     agent = apart(word)[1]
     if not is_user(word):
-        if option:
+        if option is not None:
             raise BadInput(
                 f"--agent '{option}' says nothing about '{word}'",
                 f"a program decides under the policy '{POLICY}' alone",
                 f"leave it out, or name {POLICY}",
             )
         return None
-    if agent and option:
+    if agent and option is not None:
         raise BadInput(
             f"'{word}' and --agent '{option}' name two agents",
             "one decides at a time",
             f"{POLICY} --agent '{option}', or {word} alone",
         )
-    return parse(agent or option or DEFAULT)
+    return parse((agent or DEFAULT) if option is None else option)
 
 
-def with_option(schedulers: Sequence[str], option: str) -> tuple[str, ...]:
+def with_option(schedulers: Sequence[str], option: str | None) -> tuple[str, ...]:
     """Puts what --agent says into the words that name no agent themselves."""
-    if not option:
+    if option is None:
         return tuple(schedulers)
     if not any(map(_lacks_agent, schedulers)):
         raise BadInput(

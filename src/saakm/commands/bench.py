@@ -63,7 +63,7 @@ def bench(
             "the first is compared with.",
         ),
     ] = schedulers.DEFAULT,
-    agent: AgentOption = "",
+    agent: AgentOption = None,
     rounds: Annotated[
         int,
         typer.Option(

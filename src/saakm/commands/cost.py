@@ -29,7 +29,7 @@ from .cost_options import Output
 def cost(
     op: options.Op = "",
     schedulers: options.Schedulers = "",
-    agent: options.Agent = "",
+    agent: options.Agent = None,
     axis: options.Axis = "",
     values: options.Values = "",
     cpus: options.Cpus = 2,

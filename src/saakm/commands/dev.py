@@ -55,7 +55,7 @@ def dev(
             show_default=f"{_WORKLOAD}; {_SIMULATED_WORKLOAD}",
         ),
     ] = "",
-    agent: AgentOption = "",
+    agent: AgentOption = None,
     sim: Annotated[
         bool, typer.Option("--sim", help="In a simulated machine, anew for each save: no VM.")
     ] = False,
@@ -140,8 +140,8 @@ def _view(source: Path, agent: Agent | None, as_json: bool, lines: bool) -> Plai
     return Plain(source, as_json, name) if lines else Screen(source, name=name)
 
 
-def _refuse_agent(option: str) -> None:
-    if option:
+def _refuse_agent(option: str | None) -> None:
+    if option is not None:
         raise BadInput(
             f"--agent '{option}' has no effect with --sim",
             "a simulated machine runs no programs",

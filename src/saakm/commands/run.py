@@ -88,7 +88,7 @@ def run(
     policy: Annotated[str, typer.Argument(help=under.HELP)],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
     param: under.Params = None,
-    agent: under.AgentOption = "",
+    agent: under.AgentOption = None,
     gdb: Annotated[
         bool, typer.Option("--gdb", help="Wait for saakm gdb before the policy is loaded.")
     ] = False,

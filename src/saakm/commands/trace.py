@@ -35,7 +35,7 @@ def trace(
     policy: Annotated[str, typer.Argument(help=under.HELP)],
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
     param: under.Params = None,
-    agent: under.AgentOption = "",
+    agent: under.AgentOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Directory; default: trace-POLICY here.")
     ] = None,

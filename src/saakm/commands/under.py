@@ -30,7 +30,7 @@ Params = Annotated[
 ]
 
 AgentOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--agent",
         help=f"Of {agents.POLICY}: the program that decides, with its options, as 'python3 mine.py'; one of "
@@ -80,7 +80,7 @@ class Under:
 
 
 def chosen(
-    word: str, kernel: str = "", parameters: Sequence[str] = (), agent_option: str = ""
+    word: str, kernel: str = "", parameters: Sequence[str] = (), agent_option: str | None = None
 ) -> Under:
     """Refuses what there is not, or not on this kernel: what --kernel says; builds nothing."""
     if agent := agents.chosen(word, agent_option):
