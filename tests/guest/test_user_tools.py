@@ -54,17 +54,9 @@ def test_the_status_is_the_commands():
 
 
 def test_exact_runs_have_agents():
-    words = (
-        "run",
-        "user:fifo",
-        "--exact",
-        "--cpus",
-        "2",
-        "--",
-        "sh",
-        "-c",
-        "echo ran; cat /proc/uptime",
-    )
+    script = "echo ran; cat /proc/uptime"
+    # Of several CPUs a busy host may give QEMU other turns: see support.TURNS.
+    words = ("run", "user:fifo", "--exact", "--cpus", "1", "--", "sh", "-c", script)
     first, second = saakm(*words), saakm(*words)
     assert first.returncode == second.returncode == 0, first.stderr
     assert first.stdout == second.stdout and first.stdout.startswith("ran\n")
