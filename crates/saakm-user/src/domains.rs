@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use saakm::host::Host;
 use saakm::topology::{Level, Topology};
 
 use crate::cpus::Cpus;
@@ -30,6 +31,31 @@ pub struct Domain {
     pub cpus: Cpus,
     /// The other domains by number, nearest first.
     pub others: Vec<usize>,
+}
+
+/// The CPUs that there are; for one domain also those that may come online later.
+pub fn machine(host: &Host, shape: Shape) -> Cpus {
+    let file = match shape {
+        Shape::Machine => "sys/devices/system/cpu/possible",
+        _ => "sys/devices/system/cpu/online",
+    };
+    let said = host.read(file).ok();
+    said.and_then(|list| Cpus::from_list(list.trim()))
+        .unwrap_or_else(own_cpus)
+}
+
+/// Where there is no /sys: those that this thread may use.
+fn own_cpus() -> Cpus {
+    let size = std::mem::size_of::<libc::cpu_set_t>();
+    // SAFETY: a set of bits may be all zeros, and the call writes no more than its size.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size, &mut set);
+        set
+    };
+    // SAFETY: the CPUs asked for are below the size of the set.
+    let has = |cpu: &u32| unsafe { libc::CPU_ISSET(*cpu as usize, &set) };
+    (0..libc::CPU_SETSIZE as u32).filter(has).collect()
 }
 
 /// The domains of these CPUs; `only`: without others.

@@ -64,7 +64,11 @@ where
     F: Fn(&Place) -> S + Send + Sync + 'static,
 {
     let host = Host::from_env();
-    let topology = topology::read(&host)?;
+    let mut topology = topology::read(&host)?;
+    // It lists none that shares nothing, as an only CPU.
+    for cpu in domains::machine(&host, options.domains).iter() {
+        topology.entry(cpu).or_default();
+    }
     let domains = domains::of(&topology, options.domains, options.cpus.as_ref());
     if domains.is_empty() {
         return Err(Failure::new(
