@@ -53,6 +53,16 @@ struct Clock {
     weight: AtomicU64,
 }
 
+/// The place by one clock that is as far from it as this vtime is from another. Who is behind by
+/// more than the clock has gone is at 0, not far ahead.
+fn moved(vtime: u64, from: u64, to: u64) -> u64 {
+    if vtime >= from {
+        to.saturating_add(vtime - from)
+    } else {
+        to.saturating_sub(from - vtime)
+    }
+}
+
 /// What the agents of a process share.
 pub struct Shared {
     clocks: Vec<Clock>,
@@ -99,7 +109,7 @@ impl Shared {
         let now = self.now(domain);
         thread.vtime = match thread.domain {
             None => now,
-            Some(old) => now.wrapping_add(thread.vtime.wrapping_sub(self.now(old))),
+            Some(old) => moved(thread.vtime, self.now(old), now),
         };
         thread.domain = Some(domain);
         thread.weight = weight;
@@ -280,8 +290,54 @@ impl Scheduler for Llc {
         for (pid, vtime) in loaded {
             let mut shard = self.shared.shard(pid);
             let thread = shard.entry(pid);
-            thread.domain = Some(number);
-            thread.vtime = ours.wrapping_add(vtime.wrapping_sub(now));
+            // Another agent of this process may have met it meanwhile, and its weight counts there.
+            if thread.domain.is_none() {
+                thread.domain = Some(number);
+                thread.vtime = moved(vtime, now, ours);
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rustland::clocks;
+
+    #[test]
+    fn who_slept_longer_than_the_other_clock_went_is_not_ahead_of_it() {
+        let shared = Shared::new(2);
+        let mut thread = Thread::default();
+        shared.want(&mut thread, 0, 1024);
+        shared.rest(&mut thread);
+        shared.clocks[0].now.store(3 * EPOCH, Ordering::Relaxed);
+        shared.want(&mut thread, 1, 1024);
+        assert_eq!(thread.vtime, 0);
+        assert_eq!(moved(7, 5, 100), 102);
+        assert_eq!(moved(5, 7, 100), 98);
+    }
+
+    #[test]
+    fn a_state_leaves_alone_who_is_known() {
+        let shared = Arc::new(Shared::new(2));
+        let domain = Domain {
+            number: 1,
+            cpus: [1].into_iter().collect(),
+            others: vec![0],
+        };
+        let limits = Limits {
+            slice_ns: 1,
+            slice_min_ns: 1,
+            percpu_local: false,
+        };
+        let mut llc = Llc::of(limits, &shared, domain);
+        shared.want(shared.shard(7).entry(7), 0, 1024);
+        llc.load(&clocks::save(EPOCH, [(7, EPOCH), (8, EPOCH)].into_iter()));
+        for pid in [7, 8] {
+            shared.rest(shared.shard(pid).entry(pid));
+        }
+        let weight = |domain: usize| shared.clocks[domain].weight.load(Ordering::Relaxed);
+        assert_eq!((weight(0), weight(1)), (0, 0));
+        assert_eq!(shared.shard(8).entry(8).domain, Some(1));
     }
 }
