@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use crate::area::Area;
 use crate::domains::Domain;
@@ -77,9 +77,10 @@ impl<T> Ordered<T> {
     }
 }
 
-/// A neighbour that can be seen and woken.
+/// A neighbour that can be seen and woken, until it ends: the kernel takes a mapping for an
+/// agent that has not left.
 struct Neighbour {
-    area: Arc<Area>,
+    area: Weak<Area>,
     tid: i32,
 }
 
@@ -116,7 +117,7 @@ impl<T> Queues<T> {
     /// Makes an agent known to its neighbours.
     pub fn register(&self, place: &Place) {
         let neighbour = Neighbour {
-            area: place.area.clone(),
+            area: Arc::downgrade(&place.area),
             tid: place.tid,
         };
         // A second agent of the same domain could only be the same again.
@@ -207,7 +208,10 @@ impl<T> Queues<T> {
             let Some(neighbour) = slot.neighbour.get() else {
                 continue;
             };
-            let idle = neighbour.area.idle().iter();
+            let Some(area) = neighbour.area.upgrade() else {
+                continue;
+            };
+            let idle = area.idle().iter();
             if idle
                 .map(|word| word.load(Ordering::Relaxed))
                 .all(|word| word == 0)
