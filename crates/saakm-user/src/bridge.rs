@@ -94,9 +94,11 @@ fn text_of(bytes: &[u8]) -> String {
 fn map(file: &File) -> Result<Area, String> {
     let failed = |error| format!("its memory cannot be mapped: {error}");
     let page = map_bytes(file, 4096).map_err(failed)?;
-    // SAFETY: the page is mapped, and the kernel has filled it in; nothing else refers to it.
+    // SAFETY: the page is mapped, and the kernel has filled it in. It writes other fields by now,
+    // so there may be no reference to the whole.
     let bytes = unsafe {
-        let bytes = page.cast::<Page>().as_ref().bytes as usize;
+        let bytes =
+            std::ptr::addr_of!((*page.cast::<Page>().as_ptr()).bytes).read_volatile() as usize;
         libc::munmap(page.as_ptr().cast(), 4096);
         bytes
     };
@@ -126,6 +128,22 @@ fn ioctl(file: &File, request: u32, argument: *mut u8) -> Result<i32, Errno> {
     Errno::result(result)
 }
 
+impl Device {
+    /// As much as there is room for; returns how much there is.
+    fn load_into(&self, room: &mut [u8]) -> Result<usize, Errno> {
+        let mut argument = State {
+            data: room.as_mut_ptr() as u64,
+            bytes: room.len() as u64,
+        };
+        ioctl(
+            &self.file,
+            protocol::LOAD,
+            std::ptr::addr_of_mut!(argument).cast(),
+        )?;
+        Ok(argument.bytes as usize)
+    }
+}
+
 impl Bridge for Device {
     #[inline]
     fn park(&self) -> Result<(), Errno> {
@@ -150,17 +168,12 @@ impl Bridge for Device {
     }
 
     fn load(&self) -> Result<Vec<u8>, Errno> {
-        let mut state = vec![0; STATE_MAX];
-        let mut argument = State {
-            data: state.as_mut_ptr() as u64,
-            bytes: state.len() as u64,
-        };
-        ioctl(
-            &self.file,
-            protocol::LOAD,
-            std::ptr::addr_of_mut!(argument).cast(),
-        )?;
-        state.truncate(argument.bytes as usize);
+        // All agents of a process load at once, and the greatest state for each may be more than
+        // its arena has: ask for the length first.
+        let bytes = self.load_into(&mut [])?;
+        let mut state = vec![0; bytes.min(STATE_MAX)];
+        let bytes = self.load_into(&mut state)?;
+        state.truncate(bytes);
         Ok(state)
     }
 }
