@@ -35,6 +35,14 @@ pub(crate) fn prepare() -> Result<(), Errno> {
         if result != 0 {
             return Err(Errno::from_raw(result));
         }
+        // Whoever started the process may have blocked it, and then no PARK would ever return.
+        let mut nudge = zeroed();
+        libc::sigemptyset(&mut nudge);
+        libc::sigaddset(&mut nudge, NUDGE);
+        let result = libc::pthread_sigmask(libc::SIG_UNBLOCK, &nudge, null_mut());
+        if result != 0 {
+            return Err(Errno::from_raw(result));
+        }
         let mut action: libc::sigaction = zeroed();
         action.sa_sigaction = nothing as extern "C" fn(i32) as usize;
         Errno::result(libc::sigaction(NUDGE, &action, null_mut())).map(drop)
