@@ -125,7 +125,7 @@ impl Shared {
         let weight = clock.weight.load(Ordering::Relaxed);
         let weight = u32::try_from(weight).unwrap_or(u32::MAX);
         clock.now.store(
-            self.now(domain) + charge(used_ns, weight),
+            self.now(domain).saturating_add(charge(used_ns, weight)),
             Ordering::Relaxed,
         );
     }
@@ -191,10 +191,12 @@ impl Scheduler for Llc {
             .update(event.nr_allowed, out.nr_cpus(), event.allowed);
         shared.want(thread, number, event.weight);
         let floor = shared.now(number).saturating_sub(self.limits.slice_ns);
-        thread.vtime = thread.vtime.max(floor) + charge(event.used_ns, event.weight);
+        let charged = charge(event.used_ns, event.weight);
+        thread.vtime = thread.vtime.max(floor).saturating_add(charged);
         shared.turn(number, event.used_ns);
-        let burst = event.exec_ns.min(BURST_SLICES * self.limits.slice_ns);
-        let deadline = thread.vtime + charge(burst, event.weight);
+        let longest = self.limits.slice_ns.saturating_mul(BURST_SLICES);
+        let burst = event.exec_ns.min(longest);
+        let deadline = thread.vtime.saturating_add(charge(burst, event.weight));
         let waiting = Waiting {
             task,
             cpu: event.at(),

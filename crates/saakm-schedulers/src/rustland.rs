@@ -30,14 +30,14 @@ pub struct Limits {
 /// The charge for some time on a CPU.
 #[inline]
 pub fn charge(used_ns: u64, weight: u32) -> u64 {
-    used_ns * NICE_0 / u64::from(weight.max(1))
+    used_ns.saturating_mul(NICE_0) / u64::from(weight.max(1))
 }
 
 /// How long a thread's turn is.
 #[inline]
 pub fn slice(limits: &Limits, weight: u32) -> u64 {
     // Not 0, which would leave it to the kernel.
-    (limits.slice_min_ns * u64::from(weight) / NICE_0).max(1)
+    (limits.slice_min_ns.saturating_mul(weight.into()) / NICE_0).max(1)
 }
 
 #[derive(Debug, Default)]
@@ -110,11 +110,13 @@ impl Scheduler for Rustland {
             vtime => vtime.max(floor),
         };
         let charge = charge(event.last_turn_ns(), event.weight);
-        thread.vtime += charge;
-        self.now += charge;
-        let burst = event.exec_ns.min(BURST_SLICES * self.limits.slice_ns);
+        thread.vtime = thread.vtime.saturating_add(charge);
+        self.now = self.now.saturating_add(charge);
+        let longest = self.limits.slice_ns.saturating_mul(BURST_SLICES);
+        let burst = event.exec_ns.min(longest);
         let cpu = event.at();
-        let ticket = self.queue.push(thread.vtime + burst, Waiting { task, cpu });
+        let deadline = thread.vtime.saturating_add(burst);
+        let ticket = self.queue.push(deadline, Waiting { task, cpu });
         thread.waits = Some(ticket);
     }
 

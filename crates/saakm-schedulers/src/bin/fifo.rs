@@ -26,7 +26,7 @@ struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     program::verbose(cli.verbose);
-    let slice_ns = cli.slice_us * 1000;
+    let slice_ns = cli.slice_us.saturating_mul(1000);
     let name = concat!("fifo ", env!("CARGO_PKG_VERSION"));
     program::exit(run(&cli.options, name, move |_| Fifo::new(slice_ns)))
 }

@@ -39,8 +39,8 @@ fn main() -> ExitCode {
         ..cli.options
     };
     let limits = Limits {
-        slice_ns: cli.slice_us * 1000,
-        slice_min_ns: cli.slice_us_min * 1000,
+        slice_ns: cli.slice_us.saturating_mul(1000),
+        slice_min_ns: cli.slice_us_min.saturating_mul(1000),
         percpu_local: false,
     };
     // There are no more domains than CPUs that this machine may ever have.

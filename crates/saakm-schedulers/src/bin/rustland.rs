@@ -34,8 +34,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     program::verbose(cli.verbose);
     let limits = Limits {
-        slice_ns: cli.slice_us * 1000,
-        slice_min_ns: cli.slice_us_min * 1000,
+        slice_ns: cli.slice_us.saturating_mul(1000),
+        slice_min_ns: cli.slice_us_min.saturating_mul(1000),
         percpu_local: cli.percpu_local,
     };
     let name = concat!("rustland ", env!("CARGO_PKG_VERSION"));
