@@ -102,9 +102,9 @@ bool user_answers(const struct user_agent *agent, struct user_core *own)
 
 	if (!agent || !user_alive(agent))
 		return false;
-	/* So that it is seen when it decides again */
+	/* So that it is seen when it decides again: some 16 ms of 100 */
 	if (READ_ONCE(agent->failing))
-		limit = min(limit, 1UL);
+		limit = min(limit, limit / 8 + 1);
 	unread = user_unread(agent);
 	if (unread > USER_RECORDS)
 		return false;
@@ -240,6 +240,10 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 	if (ret)
 		return &agent->stale;
 	WRITE_ONCE(agent->failing, false);
+	/* Behind fair's threads the class may have stopped to look while all were held back. */
+	cpu = task_cpu(task);
+	if (!saakm_running_on(agent->policy, cpu) && user_others_wait(agent, cpu))
+		saakm_kick(cpu);
 	return bounced ? &agent->bounced : &agent->decided;
 }
 

@@ -42,40 +42,6 @@ static struct {
 
 /* Giving up */
 
-static void user_look(struct work_struct *work);
-static DECLARE_DELAYED_WORK(user_looking, user_look);
-
-static bool user_has_agent(void)
-{
-	struct user_agent *agent;
-
-	list_for_each_entry(agent, &user_agents, node) {
-		if (user_alive(agent))
-			return true;
-	}
-	return false;
-}
-
-static void user_look(struct work_struct *work)
-{
-	unsigned int grace = READ_ONCE(grace_ms);
-	bool over;
-
-	scoped_guard(mutex, &user_mutex) {
-		if (!atomic_read(&user_threads) || user_has_agent())
-			user_alone = jiffies;
-		over = grace && time_after(jiffies, user_alone + msecs_to_jiffies(grace));
-	}
-	if (over)
-		saakm_eject(user_policy, SAAKM_EXIT_POLICY_ERROR, NULL,
-			    "no agent for %u ms: start one before threads join, or load with grace_ms=0",
-			    grace);
-	else
-		schedule_delayed_work(&user_looking, HZ / 2);
-}
-
-/* Who has which CPUs */
-
 /* With the mutex */
 static void user_detach(struct user_agent *agent)
 {
@@ -90,12 +56,48 @@ static void user_detach(struct user_agent *agent)
 		RCU_INIT_POINTER(user_core(cpu)->agent, NULL);
 	user_kick_waiting(agent);
 	synchronize_rcu();	/* handlers, which would arm the timer */
+	user_kick_waiting(agent);
 	hrtimer_cancel(&agent->timer);
 	user_release_waiting(agent->policy, &agent->cpus);
 	saakm_notify(&agent->calls);
 	WRITE_ONCE(user_leaves, user_leaves + 1);
 	wake_up_all(&user_left);
 }
+
+static void user_look(struct work_struct *work);
+static DECLARE_DELAYED_WORK(user_looking, user_look);
+
+/* With the mutex. The dead have no CPUs, whoever keeps their file open. */
+static bool user_has_agent(void)
+{
+	struct user_agent *agent, *next;
+
+	list_for_each_entry_safe(agent, next, &user_agents, node) {
+		if (!user_alive(agent))
+			user_detach(agent);
+	}
+	return !list_empty(&user_agents);
+}
+
+static void user_look(struct work_struct *work)
+{
+	unsigned int grace = READ_ONCE(grace_ms);
+	bool over;
+
+	scoped_guard(mutex, &user_mutex) {
+		if (user_has_agent() || !atomic_read(&user_threads))
+			user_alone = jiffies;
+		over = grace && time_after(jiffies, user_alone + msecs_to_jiffies(grace));
+	}
+	if (over)
+		saakm_eject(user_policy, SAAKM_EXIT_POLICY_ERROR, NULL,
+			    "no agent for %u ms: start one before threads join, or load with grace_ms=0",
+			    grace);
+	else
+		schedule_delayed_work(&user_looking, HZ / 2);
+}
+
+/* Who has which CPUs */
 
 /* With the mutex: who has one of these CPUs, or NULL. The dead have none. */
 static struct user_agent *user_owner(const struct user_agent *agent)
@@ -348,15 +350,6 @@ static int user_sleep(struct user_agent *agent)
 	return ret < 0 ? -EINTR : 0;
 }
 
-/* Does anybody wait for this CPU about whom the agent has decided? */
-static bool user_others_wait(const struct user_agent *agent)
-{
-	int cpu = raw_smp_processor_id();
-
-	return READ_ONCE(saakm_core_of(agent->policy, cpu)->rq.nr_tasks) ||
-	       READ_ONCE(user_core(cpu)->urgent.nr_tasks);
-}
-
 static int user_park(struct user_agent *agent)
 {
 	u32 before = agent->done;
@@ -365,7 +358,7 @@ static int user_park(struct user_agent *agent)
 
 	user_carry_out(agent);
 	progress = agent->done != before;
-	if (user_others_wait(agent))
+	if (user_others_wait(agent, raw_smp_processor_id()))
 		yield();
 	while (user_is_in_office(agent)) {
 		/* Who keeps threads has been asked for one, unless it has just had none to give. */

@@ -250,6 +250,20 @@ static struct task_struct *user_goes_on(struct core_event *core, struct user_cor
 	return curr && user_decides(agent, curr) && user_is_in_the_way(agent, own) ? NULL : curr;
 }
 
+/* Who is not answered goes before those that others than the agent have put into core->rq. */
+static struct task_struct *user_waits_in_vain(struct user_core *own,
+					      const struct user_agent *agent)
+{
+	struct task_struct *first = saakm_rq_first(&own->waiting);
+	struct user_task *t;
+
+	if (!first)
+		return NULL;
+	t = saakm_task_data(first);
+	return time_after(jiffies, t->asked + msecs_to_jiffies(READ_ONCE(user_answer_ms))) &&
+		!user_answers(agent, own) ? first : NULL;
+}
+
 static struct task_struct *user_schedule(struct core_event *core)
 {
 	struct user_core *own = user_core(core->id);
@@ -259,7 +273,7 @@ static struct task_struct *user_schedule(struct core_event *core)
 	if (parked && user_is_due(agent, parked))
 		return parked;
 	first = saakm_rq_first(&own->urgent) ?: user_goes_on(core, own, agent) ?:
-		saakm_rq_first(&core->rq);
+		user_waits_in_vain(own, agent) ?: saakm_rq_first(&core->rq);
 	if (first)
 		return first;
 	if (parked && user_wanted(agent, own))

@@ -116,6 +116,13 @@ static inline unsigned long user_oldest(const struct user_agent *agent, u32 unre
 	return READ_ONCE(agent->asked[(READ_ONCE(agent->written) - unread) % USER_RECORDS]);
 }
 
+/* Does anybody wait for a CPU about whom the agent has decided? */
+static inline bool user_others_wait(const struct user_agent *agent, int cpu)
+{
+	return READ_ONCE(saakm_core_of(agent->policy, cpu)->rq.nr_tasks) ||
+	       READ_ONCE(user_core(cpu)->urgent.nr_tasks);
+}
+
 /* bridge.c */
 extern unsigned int user_answer_ms;
 

@@ -58,10 +58,6 @@ def naps(guest, program, id_: int, times: int = 60, under: str = "") -> tuple[in
     return int(total) // times, int(longest)
 
 
-def pinged(guest, program, id_: int) -> None:
-    run_ok(guest, f"saakmctl exec user -- {program('pingpong')} 300")
-
-
 def test_agent_decides_about_all(guest, program, user):
     user("fifo")
     assert said(guest, "fifo") == "attached:"
@@ -83,13 +79,13 @@ def test_killed_agent_leaves_a_fifo(guest, program, user):
     assert "no agent" in run_ok(guest, "saakmctl dump user")
 
 
-# Each keeps the first one waiting; from then on the kernel does not wait for it.
+# Each keeps the first one waiting; from then on the kernel waits for 16 ms and a look.
 @pytest.mark.parametrize("mode", ["unread", "forgets", "loops", "stale", "noise"])
 def test_agent_that_does_not_answer_is_not_waited_for(guest, program, user, mode):
     user(mode)
     average, longest = naps(guest, program, user.id)
     assert longest < ANSWER_US + LOOK_US
-    assert average < 10_000
+    assert average < 30_000
     assert counts(guest)["rescued"] > 30 or mode in ("loops", "noise")
 
 
@@ -99,7 +95,7 @@ def test_stopped_agent_is_not_waited_for(guest, program, user):
     run_ok(guest, "pkill -STOP agent")
     average, longest = naps(guest, program, user.id)
     assert longest < ANSWER_US + LOOK_US
-    assert average < 10_000
+    assert average < 30_000
     run_ok(guest, "pkill -CONT agent")
     before = counts(guest)["decided"]
     naps(guest, program, user.id)
@@ -160,10 +156,9 @@ def test_second_agent_takes_over(guest, program, user):
 
 def test_agent_that_does_not_leave_is_replaced(guest, user):
     user("loops")
-    user("unread")
-    run_ok(guest, "true")
     user("fifo", flags="1")
     assert "has taken over" in said(guest, "fifo")
+    assert run_ok(guest, f"cat {AGENTS}").strip() == "1"
 
 
 def test_domains(guest, program, user):
@@ -187,7 +182,7 @@ def test_device_takes_a_capability(guest, user):
         "setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice -- "
         "sh -c 'exec 3<>/dev/saakm_user' 2>&1 || :",
     )
-    assert "Operation not permitted" in out
+    assert "/dev/saakm_user" in out and "Operation not permitted" in out
 
 
 def test_no_slice_is_refused(guest):

@@ -27,6 +27,7 @@ def storm(program, id_: int, rounds: int, modes: str) -> str:
                 [ $((i % 2)) = 0 ] || kill -KILL $last
             done
         done
+        kill -0 $load || exit 3
         kill $load; wait $fair; pkill -KILL agent; pkill hackbench
         until [ $(cat {AGENTS}) = 0 ]; do busybox usleep 10000; done"""
 

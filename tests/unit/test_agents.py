@@ -136,18 +136,21 @@ def test_as_schedulers_whose_cost_is_counted(program):
         measure._program_of(agent, agent.command())
 
 
-def run_under(tmp_path, agent, command, domains="1", ends_with="0"):
+def run_under(tmp_path, agent, command, domains="1"):
     """As in a guest, but for the file that says how many domains have an agent."""
     attached = tmp_path / "agents"
     attached.write_text(f"{domains}\n")
     text = agents.script().replace("/sys/module/user/parameters/agents", str(attached))
-    return subprocess.run(["sh", "-c", text.replace("-ge 300", "-ge 3"), "under_agent", agent, *command],
-                          capture_output=True, text=True, timeout=60)  # fmt: skip
+    assert "-ge 2400" in text  # two minutes
+    return subprocess.run(["sh", "-c", text.replace("-ge 2400", "-ge 100"), "under_agent", agent, *command],
+                          capture_output=True, text=True, timeout=100)  # fmt: skip
 
 
 def test_the_command_has_its_status_and_the_agent_ends(tmp_path):
-    agent = f"echo schedules; trap 'echo ended >{tmp_path}/ended; exit' TERM; while :; do sleep 0.01; done"
-    done = run_under(tmp_path, agent, ["sh", "-c", "sleep 0.5; echo out; exit 7"])
+    listens = f"trap 'echo ended >{tmp_path}/ended; exit' TERM; echo >{tmp_path}/listens"
+    agent = f"echo schedules; {listens}; while :; do sleep 0.01; done"
+    waits = f"until [ -e {tmp_path}/listens ]; do sleep 0.01; done"
+    done = run_under(tmp_path, agent, ["sh", "-c", f"{waits}; echo out; exit 7"])
     assert (done.returncode, done.stdout) == (7, "out\n") and "schedules" in done.stderr
     assert (tmp_path / "ended").exists()
 
@@ -157,11 +160,14 @@ def test_the_command_has_its_status_and_the_agent_ends(tmp_path):
     [
         ("echo no device >&2; exit 3", "0", "the agent has not started"),
         ("echo no device >&2; exec sleep 100", "0", "the agent decides about nothing"),
-        ("sleep 0.2; echo no device >&2", "1", "the agent has left its CPUs during the run"),
+        ("echo no device >&2; echo $$ >PID", "1", "the agent has left its CPUs during the run"),
     ],
 )
 def test_an_agent_that_does_not_decide(tmp_path, agent, domains, what):
-    done = run_under(tmp_path, agent, ["sleep", "1"], domains)
+    pid = tmp_path / "pid"
+    lives = f"grep -q ') [^ZX] ' /proc/$(cat {pid})/stat 2>/dev/null"
+    ended = f"until [ -s {pid} ] && ! {lives}; do sleep 0.01; done"
+    done = run_under(tmp_path, agent.replace("PID", str(pid)), ["sh", "-c", ended], domains)
     assert done.returncode == 1 and done.stderr.startswith(f"saakm: {what}\n")
     assert "  | no device\n" in done.stderr and "\n  next: " in done.stderr
 
