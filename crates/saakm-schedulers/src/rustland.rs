@@ -139,12 +139,12 @@ impl Scheduler for Rustland {
     fn pick(&mut self, cpu: Option<u32>, out: &mut Out) {
         let threads = &self.threads;
         let local = self.limits.percpu_local;
-        let fits = |waiting: &Waiting| {
-            let thread = threads.get(waiting.task.pid());
-            cpu.is_none_or(|cpu| match local {
-                true => waiting.cpu == cpu,
-                false => thread.is_some_and(|thread| thread.affinity.allows(cpu)),
-            })
+        let fits = |waiting: &Waiting| match cpu {
+            None => true,
+            Some(cpu) if local => waiting.cpu == cpu,
+            Some(cpu) => threads
+                .get(waiting.task.pid())
+                .is_some_and(|thread| thread.affinity.allows(cpu)),
         };
         if let Some((deadline, waiting)) = self.queue.pop_if(fits) {
             self.dispatch(deadline, waiting, cpu, out);

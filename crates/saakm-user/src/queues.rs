@@ -12,9 +12,14 @@ use crate::run::Place;
 use crate::signals;
 
 /// Threads in the order of their keys; with equal keys in that of their arrival.
+///
+/// The first is kept apart: where at most one waits, which is usual on a CPU, there is no tree
+/// to look after.
 #[derive(Debug)]
 pub struct Ordered<T> {
-    threads: BTreeMap<(u64, u64), T>,
+    first: Option<(Ticket, T)>,
+    /// Empty if there is no first.
+    others: BTreeMap<Ticket, T>,
     arrivals: u64,
 }
 
@@ -24,7 +29,8 @@ pub type Ticket = (u64, u64);
 impl<T> Default for Ordered<T> {
     fn default() -> Self {
         Ordered {
-            threads: BTreeMap::new(),
+            first: None,
+            others: BTreeMap::new(),
             arrivals: 0,
         }
     }
@@ -35,45 +41,57 @@ impl<T> Ordered<T> {
     pub fn push(&mut self, key: u64, thread: T) -> Ticket {
         self.arrivals += 1;
         let ticket = (key, self.arrivals);
-        self.threads.insert(ticket, thread);
+        match &mut self.first {
+            None => self.first = Some((ticket, thread)),
+            Some(first) if ticket < first.0 => {
+                let (later, other) = std::mem::replace(first, (ticket, thread));
+                self.others.insert(later, other);
+            }
+            Some(_) => drop(self.others.insert(ticket, thread)),
+        }
         ticket
     }
 
     /// Takes the first.
     pub fn pop(&mut self) -> Option<(u64, T)> {
-        self.threads
-            .pop_first()
-            .map(|((key, _), thread)| (key, thread))
+        let next = self.others.pop_first();
+        let ((key, _), thread) = std::mem::replace(&mut self.first, next)?;
+        Some((key, thread))
     }
 
     /// Takes the first that `fits`. Most threads do.
     pub fn pop_if(&mut self, mut fits: impl FnMut(&T) -> bool) -> Option<(u64, T)> {
-        let first = self.threads.iter().find(|(_, thread)| fits(thread));
-        let ticket = *first?.0;
-        self.threads
-            .remove(&ticket)
-            .map(|thread| (ticket.0, thread))
+        if fits(&self.first.as_ref()?.1) {
+            return self.pop();
+        }
+        let found = self.others.iter().find(|(_, thread)| fits(thread));
+        let ticket = *found?.0;
+        let thread = self.others.remove(&ticket)?;
+        Some((ticket.0, thread))
     }
 
     /// Takes that one, unless it is gone.
     pub fn remove(&mut self, ticket: Ticket) -> Option<T> {
-        self.threads.remove(&ticket)
+        match &self.first {
+            Some((first, _)) if *first == ticket => self.pop().map(|(_, thread)| thread),
+            _ => self.others.remove(&ticket),
+        }
     }
 
     /// The first and its key.
     pub fn first(&self) -> Option<(u64, &T)> {
-        let first = self.threads.first_key_value();
-        first.map(|((key, _), thread)| (*key, thread))
+        let ((key, _), thread) = self.first.as_ref()?;
+        Some((*key, thread))
     }
 
     /// How many threads wait.
     pub fn len(&self) -> usize {
-        self.threads.len()
+        usize::from(self.first.is_some()) + self.others.len()
     }
 
     /// True if none does.
     pub fn is_empty(&self) -> bool {
-        self.threads.is_empty()
+        self.first.is_none()
     }
 }
 
@@ -250,6 +268,38 @@ mod tests {
             .map(|(_, it)| it)
             .collect();
         assert_eq!(rest, "bac");
+    }
+
+    proptest::proptest! {
+        /// Whatever is done to it, it is a list that stays sorted.
+        #[test]
+        fn a_queue_is_a_sorted_list(doings in proptest::collection::vec((0..4u8, 0..6u64), 0..60)) {
+            let (mut queue, mut list) = (Ordered::default(), Vec::new());
+            for (doing, key) in doings {
+                match doing {
+                    0 | 1 => {
+                        let ticket = queue.push(key, key);
+                        list.push(ticket);
+                        list.sort_unstable();
+                    }
+                    2 => {
+                        let at = list.iter().position(|(found, _)| *found != key);
+                        let expected = at.map(|at| list.remove(at).0);
+                        let found = queue.pop_if(|thread| *thread != key);
+                        assert_eq!(found, expected.map(|key| (key, key)));
+                    }
+                    _ => {
+                        let at = key as usize % (list.len() + 1);
+                        let ticket = if at < list.len() { list.remove(at) } else { (key, 0) };
+                        assert_eq!(queue.remove(ticket).is_some(), ticket.1 > 0);
+                    }
+                }
+                assert_eq!((queue.len(), queue.is_empty()), (list.len(), list.is_empty()));
+                assert_eq!(queue.first().map(|(key, _)| key), list.first().map(|it| it.0));
+            }
+            let rest: Vec<u64> = std::iter::from_fn(|| queue.pop()).map(|it| it.0).collect();
+            assert_eq!(rest, list.iter().map(|it| it.0).collect::<Vec<_>>());
+        }
     }
 
     #[test]
