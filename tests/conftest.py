@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(PlainNames())
     for marker in (
         "long: takes minutes, runs only with --long",
-        "rotates(name): one value of this parameter is taken, by --seed; all are with --long",
+        "rotates(name, count=1): as many values of it are taken, by --seed; all are with --long",
         "parallel(reason): may fail for what nobody of ours can help, and is tried once more",
     ):
         config.addinivalue_line("markers", marker)
@@ -83,17 +83,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _not_chosen(items: Iterable[pytest.Item], seed: int) -> Iterable[pytest.Item]:
-    """Of items that differ in a rotating parameter only, all but one; each test begins elsewhere."""
+    """Of items that differ in a rotating parameter only, all but one; each test begins elsewhere.
+
+    Of some there are more, evenly spread: rotates("name", 4).
+    """
     alike: dict[tuple[object, ...], list[pytest.Item]] = {}
+    counts: dict[tuple[object, ...], int] = {}
     for item in items:
-        names = {marker.args[0] for marker in item.iter_markers("rotates")}
-        if names:
-            rest = {k: str(v) for k, v in item.callspec.params.items() if k not in names}
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        for mark in item.own_markers:
+            assert mark.name != "rotates" or mark.args[0] in params, (
+                f"{item.nodeid}: {mark.args[0]}?"
+            )
+        rotating = [mark.args for mark in item.iter_markers("rotates") if mark.args[0] in params]
+        if rotating:
+            names = {name for name, *_ in rotating}
+            rest = {k: str(v) for k, v in params.items() if k not in names}
             key = (item.path, item.originalname, *sorted(rest.items()))
             alike.setdefault(key, []).append(item)
+            counts[key] = max(count for _, *counts_ in rotating for count in counts_ or [1])
     for key, group in alike.items():
-        chosen = (seed + zlib.crc32(repr(key[1:]).encode())) % len(group)
-        yield from (item for n, item in enumerate(group) if n != chosen)
+        first, count = seed + zlib.crc32(repr(key[1:]).encode()), min(counts[key], len(group))
+        chosen = {(first + n * len(group) // count) % len(group) for n in range(count)}
+        yield from (item for n, item in enumerate(group) if n not in chosen)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,7 +13,7 @@ from .recorder import record
 from .support import SYSFS, ejected, emptied, load_policy, policies, remove_cgroup, run_ok
 
 # Behaviour and timing: the debug kernel is some four times slower under emulation.
-pytestmark = pytest.mark.kernel("base")
+pytestmark = [pytest.mark.kernel("base"), pytest.mark.rotates("delayer")]
 
 COUNTS = ("asked", "stayed", "woke", "left", "ousted", "changed", "wrong")
 QUEUES = {"fifo": (), "list": ("ordered=list",), "tree": ("ordered=tree",)}

@@ -40,6 +40,7 @@ def used_us(guest, prefix, command):
     return [int(word) for word in run_ok(guest, f"{prefix} {command}").split()]
 
 
+@pytest.mark.rotates("scheduler", 4)
 def test_hackbench(guest, scheduler):
     prefix, number, name = scheduler
     which = {
@@ -52,6 +53,7 @@ def test_hackbench(guest, scheduler):
     assert "Time:" in said
 
 
+@pytest.mark.rotates("scheduler", 2)
 @pytest.mark.parametrize("scheduler", both("rr", "mlfq", "vtime"), indirect=True)
 def test_sharing_a_cpu(guest, program, scheduler):
     """Who takes turns halves it; nice 5 weighs 335 to 1024."""
@@ -79,6 +81,7 @@ def test_the_lower_nice_value_has_it_all(guest, program, scheduler, nices):
     assert used[nices.index(5)] < 0.02 * used[nices.index(0)]
 
 
+@pytest.mark.rotates("scheduler", 2)
 @pytest.mark.parametrize("scheduler", both("rr", "prio", "mlfq"), indirect=True)
 def test_short_bursts_beside_hogs(guest, program, scheduler):
     """One wants a quarter of the CPU, 2 ms at a time. It waits for its turn, or goes first."""
@@ -91,6 +94,7 @@ def test_short_bursts_beside_hogs(guest, program, scheduler):
         assert bursts > 0.8 * 500_000
 
 
+@pytest.mark.rotates("scheduler", 4)
 def test_dry_cpus(guest, program, scheduler):
     """Four that wait on one CPU and may go elsewhere: only those who steal fetch them.
 

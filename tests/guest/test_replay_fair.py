@@ -75,7 +75,7 @@ def _scenarios():
         yield pytest.param(name, marks=pytest.mark.kernel(config), id=name)
 
 
-@pytest.mark.rotates("scenarios")
+@pytest.mark.rotates("name", 5)
 @pytest.mark.parametrize("name", list(_scenarios()))
 def test_every_decision_is_fairs(name, tmp_path):
     wanted = FairRecorded(SCENARIOS[name], 1, PICKS, states=True)

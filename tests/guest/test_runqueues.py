@@ -42,30 +42,35 @@ def test_fifo_runs_in_order_of_arrival(guest, program):
     _runs_in_order(guest, program, "fifo", "param", keys, list(range(7)))
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 def test_sorted_runs_in_order_of_keys(guest, program, type_):
     keys = [50, 10, 40, 20, 30, 60, 15, 35]
     _runs_in_order(guest, program, type_, "param", keys, _expected(keys))
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 def test_equal_keys_keep_order_of_arrival(guest, program, type_):
     keys = [2, 1, 2, 1, 3, 2, 1, 3, 2, 1]
     _runs_in_order(guest, program, type_, "param", keys, _expected(keys))
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 def test_many_random_keys(guest, program, type_):
     keys = random.Random(type_).choices(range(1, 12), k=24)
     _runs_in_order(guest, program, type_, "param", keys, _expected(keys))
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 def test_nice_is_a_key(guest, program, type_):
     keys = [5, -5, 0, 10, -10, 0]
     _runs_in_order(guest, program, type_, "nice", keys, _expected(keys))
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 @pytest.mark.parametrize("key", ["param", "nice"])
 def test_new_key_sorts_anew(guest, program, type_, key):
@@ -79,6 +84,7 @@ def test_new_key_changes_nothing_in_a_fifo(guest, program):
     _runs_in_order(guest, program, "fifo", "nice", [1, 2, 3], [0, 1, 2], [(2, 0), (0, 9)])
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 def test_an_ejected_policy_is_not_asked_for_a_key(guest, program, type_):
     """It ejects itself while the parameters of a thread that waits are set; then comes the sorting."""
@@ -88,6 +94,7 @@ def test_an_ejected_policy_is_not_asked_for_a_key(guest, program, type_):
     assert run_ok(guest, "cat /sys/module/queues/parameters/asked_after").strip() == "0"
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
 def test_walk_sees_all_that_wait(guest, program, type_):
     id = load_policy(guest, "queues", f"type={type_}")
@@ -96,6 +103,7 @@ def test_walk_sees_all_that_wait(guest, program, type_):
     assert _checked(guest)["longest"] >= 20
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
 def test_queues_stay_right_under_load(guest, program, type_):
     """Births, sleeps, renices and deaths on all CPUs, a check at each election."""

@@ -63,6 +63,7 @@ def _arrivals(params: list[int]) -> list[str]:
 
 
 @pytest.mark.parametrize("open_cpu", [0, 2])
+@pytest.mark.rotates("refill")
 @pytest.mark.parametrize("refill", ["class", "own"])
 def test_fifo_runs_in_order_of_arrival(guest, program, gates, refill, open_cpu):
     """Whatever CPUs they were queued on. All run where there is room, and are moved there."""
@@ -75,6 +76,7 @@ def test_fifo_runs_in_order_of_arrival(guest, program, gates, refill, open_cpu):
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 @pytest.mark.parametrize("base", [0, -5])
 def test_sorted_runs_in_order_of_keys(guest, program, gates, type_, base):
@@ -87,6 +89,7 @@ def test_sorted_runs_in_order_of_keys(guest, program, gates, type_, base):
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 def test_new_key_sorts_anew(guest, program, gates, type_):
     """While they wait in the shared queue, the last becomes the first and the first the last."""
@@ -109,6 +112,7 @@ def test_who_is_owed_the_cpu_goes_first(guest, program, gates, masks):
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 @pytest.mark.parametrize("masks", ["0-3", "none"])
 def test_a_sorted_queue_has_no_head_to_go_to(guest, program, gates, watch, masks, type_):
@@ -121,6 +125,7 @@ def test_a_sorted_queue_has_no_head_to_go_to(guest, program, gates, watch, masks
 # --- affinity ---
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
 def test_who_is_there_runs_behind_many_that_may_not(guest, program, gates, type_):
     """The class looks at 32 threads; the 41st is on the CPU already."""
@@ -132,6 +137,7 @@ def test_who_is_there_runs_behind_many_that_may_not(guest, program, gates, type_
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
 def test_who_is_elsewhere_is_found_behind_some_that_may_not(guest, program, gates, type_):
     id_ = load_policy(guest, "sharer", f"type={type_}")
@@ -142,6 +148,7 @@ def test_who_is_elsewhere_is_found_behind_some_that_may_not(guest, program, gate
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
 def test_a_cpu_that_idles_finds_who_is_elsewhere_behind_many(guest, program, gates, type_):
     """A busy CPU would give up before: half of them may use no other CPU than theirs."""
@@ -195,7 +202,9 @@ def _makespan(guest, program, id_: int, lengths_ms: list[int], cpu: int = 0):
     return ends_ms[-1], cpus
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
+@pytest.mark.rotates("refill")
 @pytest.mark.parametrize("refill", ["class", "own"])
 def test_no_core_idles_while_threads_wait(guest, program, type_, refill):
     """Eight on four CPUs, which all wake on one of them.
@@ -291,6 +300,7 @@ def _behind(guest, program, id_: int, mode: str, params: tuple[int, int], rounds
     return [int(us) / 1000 for us in run_ok(guest, command, timeout=100).split()]
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
 @pytest.mark.parametrize("slice_us, limit_ms", [(1000, 20), (50000, 150)])
 def test_slices_end_for_who_waits_elsewhere(guest, program, gates, type_, slice_us, limit_ms):
@@ -301,6 +311,7 @@ def test_slices_end_for_who_waits_elsewhere(guest, program, gates, type_, slice_
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 def test_slices_do_not_end_for_who_goes_later(guest, program, gates, type_):
     id_ = load_policy(guest, "sharer", f"type={type_}", "slice_us=1000", "preempt=never")
@@ -314,6 +325,7 @@ def test_who_yields_makes_way_for_the_first(guest, program, gates):
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 @pytest.mark.parametrize("to_any", ["N", "Y"])
 def test_who_yields_in_a_sorted_queue(guest, program, gates, type_, to_any):
@@ -326,6 +338,7 @@ def test_who_yields_in_a_sorted_queue(guest, program, gates, type_, to_any):
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 @pytest.mark.parametrize("preempt, limit_ms", [("tick", 9)])
 def test_the_first_takes_the_cpu_at_a_tick(guest, program, gates, type_, preempt, limit_ms):
@@ -337,6 +350,7 @@ def test_the_first_takes_the_cpu_at_a_tick(guest, program, gates, type_, preempt
     checked(guest)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", SORTED)
 def test_who_wakes_preempts_by_order(guest, program, type_):
     """saakm_preempt_by_order: on its own CPU, where somebody runs who goes later."""
@@ -390,6 +404,7 @@ def test_nobody_is_taken_to_wait_behind_orphans(guest, program, gates, watch):
 # --- starvation ---
 
 
+@pytest.mark.rotates("refill")
 @pytest.mark.parametrize("refill", ["class", "own"])
 @pytest.mark.parametrize("hog", ["fair", "rt"])
 def test_the_deadline_server_finds_them(guest, program, hog, refill):
@@ -405,6 +420,7 @@ def test_the_deadline_server_finds_them(guest, program, hog, refill):
         guest.run(f"echo {runtime} >{RT_RUNTIME}")
 
 
+@pytest.mark.rotates("refill")
 @pytest.mark.parametrize("refill", ["class", "own"])
 def test_the_later_of_two_policies_gets_its_floor(guest, program, refill):
     """Both share queues."""
@@ -439,6 +455,7 @@ def _load_second(guest, *parameters: str) -> int:
     return policies(guest)["sharer2"].id
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
 def test_ejection_while_threads_wait(guest, program, gates, type_):
     """All land in fair, and end."""
@@ -451,6 +468,7 @@ def test_ejection_while_threads_wait(guest, program, gates, type_):
     assert (found.state, found.threads) == ("ejected", 0)
 
 
+@pytest.mark.rotates("type_")
 @pytest.mark.parametrize("type_", ALL)
 def test_replacement_while_threads_wait(guest, program, gates, type_):
     """They go from one shared queue to the other's."""

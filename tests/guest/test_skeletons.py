@@ -54,6 +54,7 @@ def _is_well(guest, name: str) -> None:
     assert not ejected(guest)
 
 
+@pytest.mark.rotates("name")
 @pytest.mark.parametrize("name", SKELETONS)
 def test_it_schedules_whatever_comes(guest, program, name):
     """Threads that compute, sleep, wake each other, fork and exec."""
@@ -64,6 +65,7 @@ def test_it_schedules_whatever_comes(guest, program, name):
     _is_well(guest, name)
 
 
+@pytest.mark.rotates("name")
 @pytest.mark.parametrize("name", SKELETONS)
 @pytest.mark.parametrize("storm", ["affinity", "nice", "fork", "kill", "migrate_disable"])
 def test_it_stands_a_storm(guest, program, name, storm):
@@ -72,6 +74,7 @@ def test_it_stands_a_storm(guest, program, name, storm):
     _is_well(guest, name)
 
 
+@pytest.mark.rotates("name")
 @pytest.mark.parametrize("name", SKELETONS)
 def test_cpus_go_and_come_back(guest, program, name):
     """Also the one that central keeps its threads on, but for CPU 0, which cannot go."""
@@ -82,6 +85,7 @@ def test_cpus_go_and_come_back(guest, program, name):
     _is_well(guest, name)
 
 
+@pytest.mark.rotates("name")
 @pytest.mark.parametrize("name", SKELETONS)
 def test_it_goes_under_load(guest, program, name):
     _load(guest, name)
@@ -89,6 +93,7 @@ def test_it_goes_under_load(guest, program, name):
     assert name not in policies(guest) and not ejected(guest)
 
 
+@pytest.mark.rotates("name")
 @pytest.mark.parametrize("name", SKELETONS)
 def test_threads_come_from_another_policy_and_go_there(guest, program, name):
     """While they run, wait and sleep: its decisions may come too late."""
