@@ -41,7 +41,8 @@ static void user_write_event(struct user_agent *agent, struct process_event *eve
 	e->waker = flags & (USER_NEW | USER_WOKEN) && saakm_waker() == SAAKM_WAKER_TASK ?
 		current->pid : 0;
 	e->kind = kind;
-	e->flags = flags;
+	/* Its first placement may have been the kernel's own, of which nobody was told. */
+	e->flags = flags | (t->known ? 0 : USER_NEW);
 	memcpy(e->comm, task->comm, sizeof(e->comm));
 	memcpy(e->allowed, cpumask_bits(task->cpus_ptr), BITS_TO_LONGS(nr_cpu_ids) * sizeof(long));
 	if (kind == USER_READY)

@@ -81,7 +81,7 @@ enum user_kind {
 
 /**
  * enum user_event_flags - how that came about
- * @USER_NEW: the first event about the thread
+ * @USER_NEW: the first event about the thread, to whichever agent. It may have run before
  * @USER_WOKEN: it slept
  * @USER_SYNC: and who woke it is about to sleep
  * @USER_SLICE: its slice is over

@@ -23,7 +23,7 @@ struct user_task {
 	unsigned long	asked;		/* jiffies, of its event */
 	u32		generation;
 	u32		tgid;
-	bool		known;		/* to the agent */
+	bool		known;		/* to some agent: there was an event */
 	bool		undecided;	/* it waits for the agent */
 	bool		any;		/* where it waits nobody has chosen */
 	bool		preempts;

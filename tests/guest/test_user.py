@@ -202,6 +202,16 @@ def test_decision_preempts(guest, program, user):
     assert longest < 50_000  # its slice is 10 s
 
 
+def test_first_event_says_so_whoever_placed_the_thread(guest, program, user):
+    """A thread that joins has the CPU: that placement is the kernel's, and no event."""
+    user("news", flags="0")
+    hog = "taskset -c 1 saakmctl exec user -- sh -c 'while :; do :; done' >/dev/null 2>&1"
+    pids = run_ok(guest, f"for i in 1 2; do {hog} & echo $!; done; {spins(2)}; sleep 1").split()
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    told = re.findall(r"^new (\d+)$", said(guest, "news"), re.M)
+    assert [told.count(pid) for pid in pids] == [1, 1], (pids, told)
+
+
 def _start_bound(guest, program, id_, mode, cpu=0, other=0):
     run_ok(
         guest,

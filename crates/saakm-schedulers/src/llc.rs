@@ -180,6 +180,10 @@ impl Llc {
 
 impl Scheduler for Llc {
     fn ready(&mut self, task: Task, event: &Event, out: &mut Out) {
+        if event.is_new() {
+            // Another one may have had its pid.
+            self.left(event);
+        }
         let (shared, number) = (&*self.shared, self.domain.number);
         let mut shard = shared.shard(task.pid());
         let thread = shard.entry(task.pid());

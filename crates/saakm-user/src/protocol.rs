@@ -67,7 +67,7 @@ pub mod kind {
 
 /// How an event came about: bits of [`EventHead::flags`].
 pub mod why {
-    /// It is the first event about the thread.
+    /// It is the first event about the thread, to whichever agent. It may have run before.
     pub const NEW: u16 = 1 << 0;
     /// The thread slept.
     pub const WOKEN: u16 = 1 << 1;

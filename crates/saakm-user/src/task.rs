@@ -113,7 +113,8 @@ impl<'a> Event<'a> {
         Event { head, allowed }
     }
 
-    /// Whether the kernel tells of the thread for the first time.
+    /// Whether the kernel tells of the thread for the first time: what is known by its pid is
+    /// about another one, which has left unseen.
     #[inline]
     pub fn is_new(&self) -> bool {
         self.head.flags & why::NEW != 0

@@ -4,7 +4,8 @@
  * first argument, does not as it should.
  *	agent MODE POLICY_ID [CPUS [FLAGS]]	CPUS: a bitmap; default: all. FLAGS: of USER_ATTACH
  *
- * It prints the kernel's sentence once it has its CPUs, and in the end how many threads it has
+ * It prints the kernel's sentence once it has its CPUs, in the mode "news" the pid of each thread
+ * that is said to be new, and in the end how many threads it has
  * decided about, if it ends by itself: "retired", after another one has taken over.
  */
 #include "subject.h"
@@ -48,6 +49,10 @@ static void answer(const struct user_event *event)
 {
 	if (event->kind != USER_READY || is_mode("forgets"))
 		return;
+	if (is_mode("news") && event->flags & USER_NEW) {
+		printf("new %u\n", event->pid);
+		fflush(stdout);
+	}
 	if (is_mode("twice"))
 		decide(event, USER_ANY, event->generation);
 	decide(event, is_mode("elsewhere") ? 1 << 20 : is_mode("first") ? 0 : USER_ANY,
