@@ -70,7 +70,9 @@ struct user_page {
  * @USER_READY: a thread waits until the agent decides about it
  * @USER_CHANGED: its weight, affinity or cgroup may have changed. It waits on, if it did
  * @USER_SLEEPS: it sleeps; only with USER_TELL_SLEEPS
- * @USER_LEFT: it has died, or left the policy. The last event about it
+ * @USER_LEFT: it has died, or left the policy. The last event about it. It goes to the agent of
+ *	the CPU where the thread was last: another one that was told of it must find out by itself,
+ *	as by kill(pid, 0)
  */
 enum user_kind {
 	USER_READY	= 1,

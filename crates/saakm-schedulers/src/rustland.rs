@@ -99,6 +99,7 @@ impl Scheduler for Rustland {
             // Another one may have had its pid.
             self.left(event);
         }
+        self.threads.forget_ended(|thread| thread.waits.is_none());
         let thread = self.threads.entry(task.pid());
         // The kernel ran it when this scheduler took too long: that wait is over.
         if let Some(ticket) = thread.waits.take() {

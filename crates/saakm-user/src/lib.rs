@@ -65,8 +65,9 @@
 //! of their arrival. So it must not sleep, and no page of it may be missing: [`arena!`] makes
 //! a heap that is there from the start, [`run`] locks all memory, and counts the page faults
 //! (`--stats`). Nothing here makes a system call but to park, allocates, or reads a clock
-//! between an event and its decision. glibc's thread start registers rseq, which costs each
-//! switch to the thread some instructions: GLIBC_TUNABLES=glibc.pthread.rseq=0 saves them.
+//! between an event and its decision, unless a ring or a table is full. glibc's thread start
+//! registers rseq, which costs each switch to the thread some instructions:
+//! GLIBC_TUNABLES=glibc.pthread.rseq=0 saves them.
 //!
 //! # When it ends
 //!

@@ -61,7 +61,8 @@ pub mod kind {
     pub const CHANGED: u16 = 2;
     /// It sleeps; only with [`TELL_SLEEPS`](super::attach::TELL_SLEEPS).
     pub const SLEEPS: u16 = 3;
-    /// It has died, or left the policy. The last event about it.
+    /// It has died, or left the policy. The last event about it, which goes to the agent of
+    /// the CPU where it was last.
     pub const LEFT: u16 = 4;
 }
 
