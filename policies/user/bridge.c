@@ -58,7 +58,7 @@ void user_watch(struct user_agent *agent)
 	hrtimer_start(&agent->timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_HARD);
 }
 
-/* False if there is no room. */
+/* False if there is no room. Of a READY the caller knows, and places the thread itself. */
 bool user_tell(struct user_agent *agent, struct process_event *event, struct core_event *core,
 	       enum user_kind kind, u16 flags)
 {
@@ -66,7 +66,7 @@ bool user_tell(struct user_agent *agent, struct process_event *event, struct cor
 
 	scoped_guard(raw_spinlock, &agent->lock) {
 		if (user_unread(agent) >= USER_RECORDS) {
-			if (kind == USER_LEFT)
+			if (kind != USER_READY)
 				WRITE_ONCE(agent->page->lost, ++agent->lost);
 			return false;
 		}

@@ -36,7 +36,9 @@
  * @events_written: count; events are there up to it
  * @decisions_read: count; decisions have been carried out up to it
  * @retire: another agent takes over: save what it shall know, and leave
- * @lost: threads that have left without an event, since the ring was full
+ * @lost: count; events that were not written, since the ring was full: affinities and weights,
+ *	and who sleeps or has left, may be others than the agent was told. USER_READY is not
+ *	among them: the kernel places the thread as if there were no agent
  * @events_read: count; the agent's
  * @decisions_written: count; the agent's
  * @held: how many threads the agent keeps, to decide about them when a CPU runs dry

@@ -75,7 +75,7 @@ struct user_agent {
 
 	unsigned long		decided, stale, gone, bounced, bad;
 	unsigned long		sleeps;
-	u32			lost;
+	u32			lost;		/* events but READY, by lock */
 	struct list_head	node;		/* while it is ready */
 };
 

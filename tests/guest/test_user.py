@@ -212,6 +212,22 @@ def test_first_event_says_so_whoever_placed_the_thread(guest, program, user):
     assert [told.count(pid) for pid in pids] == [1, 1], (pids, told)
 
 
+def test_events_for_which_there_is_no_room_are_counted(guest, program, user):
+    """A thread that the agent was told of changes its nice value more often than the ring holds."""
+    user("unread")
+    hog = "taskset -c 1 saakmctl exec user -- sh -c 'while :; do :; done' >/dev/null 2>&1"
+    changes = "import os; [os.setpriority(os.PRIO_PROCESS, {pid}, n % 2) for n in range(5000)]"
+    pids = run_ok(guest, f"for i in 1 2; do {hog} & echo $!; done; {spins(2)}; sleep 1").split()
+    for pid in pids:
+        run_ok(guest, f"/usr/bin/python3 -c '{changes.format(pid=pid)}'")
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    dump = run_ok(guest, "saakmctl dump user")
+    found = re.search(r"(\d+) events, (\d+) unread, (\d+) lost", dump)
+    assert found, dump
+    written, unread, lost = map(int, found.groups())
+    assert written == unread == 4096 and lost > 900, dump
+
+
 def _start_bound(guest, program, id_, mode, cpu=0, other=0):
     run_ok(
         guest,

@@ -41,7 +41,7 @@ pub struct Page {
     pub decisions_read: u32,
     /// Another agent takes over: save what it shall know, and leave.
     pub retire: u32,
-    /// Threads that have left without an event, since the ring was full.
+    /// Events but [`kind::READY`] that were not written, since the ring was full.
     pub lost: u32,
     unused2: [u32; 12],
     /// The agent has read events up to this count.
