@@ -229,7 +229,9 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 		return &agent->gone;
 	move.any = decision->cpu == USER_ANY;
 	cpu = move.any ? user_any_cpu(agent, task) : decision->cpu;
-	if (cpu >= 0 && cpu < nr_cpu_ids && cpumask_test_cpu(cpu, &agent->cpus))
+	/* What an unknown flag would mean is unknown, also whether it is about the place. */
+	if (!(decision->flags & ~USER_PREEMPT) && cpu >= 0 && cpu < nr_cpu_ids &&
+	    cpumask_test_cpu(cpu, &agent->cpus))
 		ret = user_move_to(agent, task, cpu, &move);
 	if (ret == -EPERM) {
 		bounced = true;

@@ -140,7 +140,7 @@ struct user_event {
 };
 
 /**
- * enum user_decision_flags
+ * enum user_decision_flags - how the thread gets the CPU; others are for later protocols
  * @USER_PREEMPT: it takes the CPU from whoever has it there, of this policy
  */
 enum user_decision_flags {
@@ -155,7 +155,7 @@ enum user_decision_flags {
  * @generation: as in the event. Another one: the decision is stale, and dropped
  * @cpu: where, or USER_ANY. If it may not run there, the decision is bounced: it runs where
  *	it waits
- * @flags: enum user_decision_flags
+ * @flags: enum user_decision_flags. With any other the decision is bounced likewise
  */
 struct user_decision {
 	__u64	key;
@@ -213,14 +213,22 @@ struct user_state {
 };
 
 /*
+ * The file: open() takes CAP_SYS_NICE, else -EPERM. mmap() is possible after USER_ATTACH, before
+ *	-ENODEV, and with MAP_SHARED, else, or beyond @bytes, -EINVAL.
  * USER_ATTACH: 0; -EPROTO for another protocol, -EBUSY if somebody else has a CPU of the domain, or
  *	this file or thread a domain, -EPERM if the thread is not of the policy, -EINVAL for
- *	flags or a set of CPUs that are not. The sentence says which.
- * USER_PARK: carries out the decisions, and returns when there are events, or the agent is to
- *	retire. -EINTR at a signal; -ESTALE: this agent has been replaced, or the policy ejected;
- *	-EPERM for another thread than that which has attached.
- * USER_SUBMIT: the same, and returns at once.
- * USER_SAVE, USER_LOAD: -EFBIG, -ENODATA
+ *	flags or a set of CPUs that are not. The sentence says which. Without one: -EFAULT for an
+ *	address, -ENOMEM, and -EINTR if the thread is killed while it waits for another agent to
+ *	leave.
+ * USER_PARK: carries out the decisions, and returns 0 when there are events, or the agent is to
+ *	retire; also at once if there were decisions and @held is not 0: whoever keeps threads may
+ *	have one for a CPU that has nothing now. -EINTR at a signal while it sleeps: the decisions
+ *	have been carried out. -ESTALE: this agent has been replaced, or the policy ejected.
+ *	-EPERM for another thread than that which has attached, or before.
+ * USER_SUBMIT: carries out the decisions, and returns at once: 0, -EPERM as above, or -ESTALE if
+ *	this agent has been replaced.
+ * USER_SAVE: 0; -EFBIG for more than 1 MiB, -EFAULT, -ENOMEM.
+ * USER_LOAD: 0; -ENODATA if nothing has been saved, -EFAULT, -ENOMEM.
  */
 #define USER_ATTACH	_IOWR('S', 1, struct user_attach)
 #define USER_PARK	_IO('S', 2)

@@ -102,8 +102,9 @@ def test_stopped_agent_is_not_waited_for(guest, program, user):
     assert counts(guest)["decided"] > before + 30
 
 
-def test_wrong_decisions_are_counted(guest, program, user):
-    user("elsewhere")
+@pytest.mark.parametrize("mode", ["elsewhere", "flags"])
+def test_wrong_decisions_are_counted(guest, program, user, mode):
+    user(mode)
     naps(guest, program, user.id)
     assert counts(guest)["bounced"] >= 60
 

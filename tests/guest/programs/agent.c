@@ -38,7 +38,7 @@ static void decide(const struct user_event *event, int cpu, uint32_t generation)
 	decisions[at % USER_RECORDS] = (struct user_decision) {
 		.key = nr_decided, .slice_ns = is_mode("urgent") ? 10000000000 : 3000000,
 		.pid = event->pid, .generation = generation, .cpu = cpu,
-		.flags = is_mode("urgent") ? USER_PREEMPT : 0,
+		.flags = is_mode("urgent") ? USER_PREEMPT : is_mode("flags") ? ~USER_PREEMPT : 0,
 	};
 	__atomic_store_n(&page->decisions_written, at + 1, __ATOMIC_RELEASE);
 	nr_decided++;
