@@ -52,6 +52,13 @@ def counts(guest) -> dict[str, int]:
     return {**{name: int(value) for name, value in found.groupdict().items()}, "rescued": rescued}
 
 
+def decided_by_domain(guest) -> dict[str, int]:
+    """How many decisions of each agent were carried out."""
+    dump = run_ok(guest, "saakmctl dump user")
+    found = re.findall(r" on CPUs ([\d,-]+).*decisions: (\d+) carried out", dump)
+    return {cpus: int(decided) for cpus, decided in found}
+
+
 def naps(guest, program, id_: int, times: int = 60, under: str = "") -> tuple[int, int]:
     """By how much a thread overslept, in us: on the average, and at most."""
     total, longest = run_ok(guest, f"{under}{program('naps')} {id_} {times}").split()
@@ -163,10 +170,17 @@ def test_agent_that_does_not_leave_is_replaced(guest, user):
 
 
 def test_domains(guest, program, user):
+    """Each agent decides about the threads of its own CPUs, and about no others."""
     user("fifo", cpus="0x3")
-    user("first", cpus="0xc")
-    naps(guest, program, user.id)
+    user("twice", cpus="0xc")
     assert run_ok(guest, f"cat {AGENTS}").strip() == "2"
+    assert decided_by_domain(guest) == {"0-1": 0, "2-3": 0}
+    naps(guest, program, user.id, under="taskset -c 0-1 ")
+    one = decided_by_domain(guest)
+    assert one["0-1"] >= 60 and one["2-3"] == 0, one
+    naps(guest, program, user.id, under="taskset -c 2-3 ")
+    both = decided_by_domain(guest)
+    assert both["0-1"] == one["0-1"] and both["2-3"] >= 60, (one, both)
 
 
 def test_policy_without_an_agent_is_ejected(guest, user):

@@ -55,7 +55,7 @@ static void answer(const struct user_event *event)
 	}
 	if (is_mode("twice"))
 		decide(event, USER_ANY, event->generation);
-	decide(event, is_mode("elsewhere") ? 1 << 20 : is_mode("first") ? 0 : USER_ANY,
+	decide(event, is_mode("elsewhere") ? 1 << 20 : USER_ANY,
 	       event->generation - is_mode("stale"));
 }
 
