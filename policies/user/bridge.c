@@ -41,7 +41,8 @@ static void user_write_event(struct user_agent *agent, struct process_event *eve
 	e->waker = flags & (USER_NEW | USER_WOKEN) && saakm_waker() == SAAKM_WAKER_TASK ?
 		current->pid : 0;
 	e->kind = kind;
-	e->flags = flags;
+	/* Its first placement may have been the kernel's own, of which nobody was told. */
+	e->flags = flags | (t->known ? 0 : USER_NEW);
 	memcpy(e->comm, task->comm, sizeof(e->comm));
 	memcpy(e->allowed, cpumask_bits(task->cpus_ptr), BITS_TO_LONGS(nr_cpu_ids) * sizeof(long));
 	if (kind == USER_READY)
@@ -57,7 +58,7 @@ void user_watch(struct user_agent *agent)
 	hrtimer_start(&agent->timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_HARD);
 }
 
-/* False if there is no room. */
+/* False if there is no room. Of a READY the caller knows, and places the thread itself. */
 bool user_tell(struct user_agent *agent, struct process_event *event, struct core_event *core,
 	       enum user_kind kind, u16 flags)
 {
@@ -65,7 +66,7 @@ bool user_tell(struct user_agent *agent, struct process_event *event, struct cor
 
 	scoped_guard(raw_spinlock, &agent->lock) {
 		if (user_unread(agent) >= USER_RECORDS) {
-			if (kind == USER_LEFT)
+			if (kind != USER_READY)
 				WRITE_ONCE(agent->page->lost, ++agent->lost);
 			return false;
 		}
@@ -228,7 +229,9 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 		return &agent->gone;
 	move.any = decision->cpu == USER_ANY;
 	cpu = move.any ? user_any_cpu(agent, task) : decision->cpu;
-	if (cpu >= 0 && cpu < nr_cpu_ids && cpumask_test_cpu(cpu, &agent->cpus))
+	/* What an unknown flag would mean is unknown, also whether it is about the place. */
+	if (!(decision->flags & ~USER_PREEMPT) && cpu >= 0 && cpu < nr_cpu_ids &&
+	    cpumask_test_cpu(cpu, &agent->cpus))
 		ret = user_move_to(agent, task, cpu, &move);
 	if (ret == -EPERM) {
 		bounced = true;

@@ -540,9 +540,9 @@ void user_dump_agents(struct seq_buf *text)
 		seq_buf_printf(text, "agent %s (pid %d, thread %d) on CPUs %*pbl%s: ",
 			       agent->name, agent->tgid, agent->thread->pid,
 			       cpumask_pr_args(&agent->cpus), user_alive(agent) ? "" : ", dead");
-		seq_buf_printf(text, "%u events, %u unread, holds %u, slept %lu times; ",
-			       agent->written, user_unread(agent), READ_ONCE(agent->page->held),
-			       agent->sleeps);
+		seq_buf_printf(text, "%u events, %u unread, %u lost, holds %u, slept %lu times; ",
+			       agent->written, user_unread(agent), READ_ONCE(agent->lost),
+			       READ_ONCE(agent->page->held), agent->sleeps);
 		seq_buf_printf(text, "decisions: %lu carried out, %lu stale, %lu bounced, ",
 			       agent->decided, agent->stale, agent->bounced);
 		seq_buf_printf(text, "%lu of threads that are gone; %lu counts beyond the ring\n",

@@ -36,7 +36,9 @@
  * @events_written: count; events are there up to it
  * @decisions_read: count; decisions have been carried out up to it
  * @retire: another agent takes over: save what it shall know, and leave
- * @lost: threads that have left without an event, since the ring was full
+ * @lost: count; events that were not written, since the ring was full: affinities and weights,
+ *	and who sleeps or has left, may be others than the agent was told. USER_READY is not
+ *	among them: the kernel places the thread as if there were no agent
  * @events_read: count; the agent's
  * @decisions_written: count; the agent's
  * @held: how many threads the agent keeps, to decide about them when a CPU runs dry
@@ -70,7 +72,9 @@ struct user_page {
  * @USER_READY: a thread waits until the agent decides about it
  * @USER_CHANGED: its weight, affinity or cgroup may have changed. It waits on, if it did
  * @USER_SLEEPS: it sleeps; only with USER_TELL_SLEEPS
- * @USER_LEFT: it has died, or left the policy. The last event about it
+ * @USER_LEFT: it has died, or left the policy. The last event about it. It goes to the agent of
+ *	the CPU where the thread was last: another one that was told of it must find out by itself,
+ *	as by kill(pid, 0)
  */
 enum user_kind {
 	USER_READY	= 1,
@@ -81,7 +85,7 @@ enum user_kind {
 
 /**
  * enum user_event_flags - how that came about
- * @USER_NEW: the first event about the thread
+ * @USER_NEW: the first event about the thread, to whichever agent. It may have run before
  * @USER_WOKEN: it slept
  * @USER_SYNC: and who woke it is about to sleep
  * @USER_SLICE: its slice is over
@@ -136,7 +140,7 @@ struct user_event {
 };
 
 /**
- * enum user_decision_flags
+ * enum user_decision_flags - how the thread gets the CPU; others are for later protocols
  * @USER_PREEMPT: it takes the CPU from whoever has it there, of this policy
  */
 enum user_decision_flags {
@@ -151,7 +155,7 @@ enum user_decision_flags {
  * @generation: as in the event. Another one: the decision is stale, and dropped
  * @cpu: where, or USER_ANY. If it may not run there, the decision is bounced: it runs where
  *	it waits
- * @flags: enum user_decision_flags
+ * @flags: enum user_decision_flags. With any other the decision is bounced likewise
  */
 struct user_decision {
 	__u64	key;
@@ -209,14 +213,22 @@ struct user_state {
 };
 
 /*
+ * The file: open() takes CAP_SYS_NICE, else -EPERM. mmap() is possible after USER_ATTACH, before
+ *	-ENODEV, and with MAP_SHARED, else, or beyond @bytes, -EINVAL.
  * USER_ATTACH: 0; -EPROTO for another protocol, -EBUSY if somebody else has a CPU of the domain, or
  *	this file or thread a domain, -EPERM if the thread is not of the policy, -EINVAL for
- *	flags or a set of CPUs that are not. The sentence says which.
- * USER_PARK: carries out the decisions, and returns when there are events, or the agent is to
- *	retire. -EINTR at a signal; -ESTALE: this agent has been replaced, or the policy ejected;
- *	-EPERM for another thread than that which has attached.
- * USER_SUBMIT: the same, and returns at once.
- * USER_SAVE, USER_LOAD: -EFBIG, -ENODATA
+ *	flags or a set of CPUs that are not. The sentence says which. Without one: -EFAULT for an
+ *	address, -ENOMEM, and -EINTR if the thread is killed while it waits for another agent to
+ *	leave.
+ * USER_PARK: carries out the decisions, and returns 0 when there are events, or the agent is to
+ *	retire; also at once if there were decisions and @held is not 0: whoever keeps threads may
+ *	have one for a CPU that has nothing now. -EINTR at a signal while it sleeps: the decisions
+ *	have been carried out. -ESTALE: this agent has been replaced, or the policy ejected.
+ *	-EPERM for another thread than that which has attached, or before.
+ * USER_SUBMIT: carries out the decisions, and returns at once: 0, -EPERM as above, or -ESTALE if
+ *	this agent has been replaced.
+ * USER_SAVE: 0; -EFBIG for more than 1 MiB, -EFAULT, -ENOMEM.
+ * USER_LOAD: 0; -ENODATA if nothing has been saved, -EFAULT, -ENOMEM.
  */
 #define USER_ATTACH	_IOWR('S', 1, struct user_attach)
 #define USER_PARK	_IO('S', 2)

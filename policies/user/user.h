@@ -23,7 +23,7 @@ struct user_task {
 	unsigned long	asked;		/* jiffies, of its event */
 	u32		generation;
 	u32		tgid;
-	bool		known;		/* to the agent */
+	bool		known;		/* to some agent: there was an event */
 	bool		undecided;	/* it waits for the agent */
 	bool		any;		/* where it waits nobody has chosen */
 	bool		preempts;
@@ -75,7 +75,7 @@ struct user_agent {
 
 	unsigned long		decided, stale, gone, bounced, bad;
 	unsigned long		sleeps;
-	u32			lost;
+	u32			lost;		/* events but READY, by lock */
 	struct list_head	node;		/* while it is ready */
 };
 

@@ -52,6 +52,13 @@ def counts(guest) -> dict[str, int]:
     return {**{name: int(value) for name, value in found.groupdict().items()}, "rescued": rescued}
 
 
+def decided_by_domain(guest) -> dict[str, int]:
+    """How many decisions of each agent were carried out."""
+    dump = run_ok(guest, "saakmctl dump user")
+    found = re.findall(r" on CPUs ([\d,-]+).*decisions: (\d+) carried out", dump)
+    return {cpus: int(decided) for cpus, decided in found}
+
+
 def naps(guest, program, id_: int, times: int = 60, under: str = "") -> tuple[int, int]:
     """By how much a thread overslept, in us: on the average, and at most."""
     total, longest = run_ok(guest, f"{under}{program('naps')} {id_} {times}").split()
@@ -102,8 +109,9 @@ def test_stopped_agent_is_not_waited_for(guest, program, user):
     assert counts(guest)["decided"] > before + 30
 
 
-def test_wrong_decisions_are_counted(guest, program, user):
-    user("elsewhere")
+@pytest.mark.parametrize("mode", ["elsewhere", "flags"])
+def test_wrong_decisions_are_counted(guest, program, user, mode):
+    user(mode)
     naps(guest, program, user.id)
     assert counts(guest)["bounced"] >= 60
 
@@ -162,10 +170,17 @@ def test_agent_that_does_not_leave_is_replaced(guest, user):
 
 
 def test_domains(guest, program, user):
+    """Each agent decides about the threads of its own CPUs, and about no others."""
     user("fifo", cpus="0x3")
-    user("first", cpus="0xc")
-    naps(guest, program, user.id)
+    user("twice", cpus="0xc")
     assert run_ok(guest, f"cat {AGENTS}").strip() == "2"
+    assert decided_by_domain(guest) == {"0-1": 0, "2-3": 0}
+    naps(guest, program, user.id, under="taskset -c 0-1 ")
+    one = decided_by_domain(guest)
+    assert one["0-1"] >= 60 and one["2-3"] == 0, one
+    naps(guest, program, user.id, under="taskset -c 2-3 ")
+    both = decided_by_domain(guest)
+    assert both["0-1"] == one["0-1"] and both["2-3"] >= 60, (one, both)
 
 
 def test_policy_without_an_agent_is_ejected(guest, user):
@@ -200,6 +215,32 @@ def test_decision_preempts(guest, program, user):
     _, longest = naps(guest, program, user.id, 50, under="taskset -c 1 ")
     run_ok(guest, "pkill -KILL -f '^sh -c while'")
     assert longest < 50_000  # its slice is 10 s
+
+
+def test_first_event_says_so_whoever_placed_the_thread(guest, program, user):
+    """A thread that joins has the CPU: that placement is the kernel's, and no event."""
+    user("news", flags="0")
+    hog = "taskset -c 1 saakmctl exec user -- sh -c 'while :; do :; done' >/dev/null 2>&1"
+    pids = run_ok(guest, f"for i in 1 2; do {hog} & echo $!; done; {spins(2)}; sleep 1").split()
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    told = re.findall(r"^new (\d+)$", said(guest, "news"), re.M)
+    assert [told.count(pid) for pid in pids] == [1, 1], (pids, told)
+
+
+def test_events_for_which_there_is_no_room_are_counted(guest, program, user):
+    """A thread that the agent was told of changes its nice value more often than the ring holds."""
+    user("unread")
+    hog = "taskset -c 1 saakmctl exec user -- sh -c 'while :; do :; done' >/dev/null 2>&1"
+    changes = "import os; [os.setpriority(os.PRIO_PROCESS, {pid}, n % 2) for n in range(5000)]"
+    pids = run_ok(guest, f"for i in 1 2; do {hog} & echo $!; done; {spins(2)}; sleep 1").split()
+    for pid in pids:
+        run_ok(guest, f"/usr/bin/python3 -c '{changes.format(pid=pid)}'")
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    dump = run_ok(guest, "saakmctl dump user")
+    found = re.search(r"(\d+) events, (\d+) unread, (\d+) lost", dump)
+    assert found, dump
+    written, unread, lost = map(int, found.groups())
+    assert written == unread == 4096 and lost > 900, dump
 
 
 def _start_bound(guest, program, id_, mode, cpu=0, other=0):

@@ -86,6 +86,12 @@ def test_refusals(word, option, what):
         ["dev", "rr", "--agent", "fifo"],
         ["dev", "user", "--sim", "--agent", "fifo"],
         ["run", "user", "--agent", "", "--", "true"],
+        ["run", "user", "--agent", "fifo", "--agent", "rustland", "--", "true"],
+        ["trace", "user", "--agent", "fifo", "--agent", "fifo", "--", "true"],
+        ["dev", "user", "--agent", "fifo", "--agent", "rustland"],
+        ["dev", "user", "--sim", "--agent", "fifo", "--agent", "rustland"],
+        ["bench", "--schedulers", "user", "--agent", "fifo", "--agent", "rustland"],
+        ["cost", "--schedulers", "user", "--agent", "fifo", "--agent", "rustland"],
         ["bench", "--agent", "fifo"],
         ["cost", "--schedulers", "fifo", "--agent", "fifo"],
         ["cost", "--schedulers", "user:nosuch"],
@@ -97,6 +103,13 @@ def test_commands_refuse_before_they_build(words):
     done = saakm(*words, timeout=120)
     assert done.returncode == 2
     assert done.stderr.count("\n  why:  ") == done.stderr.count("\n  next: ") == 1
+
+
+def test_the_option_is_given_once():
+    assert under.one_agent(None) is None and under.one_agent(["rustland"]) == "rustland"
+    assert under.one_agent([""]) == ""
+    with pytest.raises(BadInput, match="is given 2 times: 'fifo', './mine'"):
+        under.one_agent(["fifo", "./mine"])
 
 
 def test_what_a_guest_does_not_see_is_refused(program, monkeypatch):

@@ -103,6 +103,14 @@ impl Shared {
         thread.is_active = false;
     }
 
+    /// Whether a thread that has ended unseen is to be forgotten. It no longer counts then.
+    fn forgets(&self, thread: &mut Thread) -> bool {
+        if thread.waits.is_none() {
+            self.rest(thread);
+        }
+        thread.waits.is_none()
+    }
+
     /// The thread wants a CPU of this domain, whose clock its vtime is by from now on.
     fn want(&self, thread: &mut Thread, domain: usize, weight: u32) {
         self.rest(thread);
@@ -180,8 +188,13 @@ impl Llc {
 
 impl Scheduler for Llc {
     fn ready(&mut self, task: Task, event: &Event, out: &mut Out) {
+        if event.is_new() {
+            // Another one may have had its pid.
+            self.left(event);
+        }
         let (shared, number) = (&*self.shared, self.domain.number);
         let mut shard = shared.shard(task.pid());
+        shard.forget_ended(|thread| shared.forgets(thread));
         let thread = shard.entry(task.pid());
         if let Some((domain, ticket)) = thread.waits.take() {
             shared.queues.remove(domain, ticket);
@@ -317,6 +330,16 @@ mod tests {
         assert_eq!(thread.vtime, 0);
         assert_eq!(moved(7, 5, 100), 102);
         assert_eq!(moved(5, 7, 100), 98);
+    }
+
+    #[test]
+    fn who_ended_unseen_has_no_weight() {
+        let shared = Shared::new(1);
+        let mut threads: Threads<Thread> = Threads::with_room(1);
+        shared.want(threads.entry(1 << 30), 0, 1024); // beyond the greatest pid
+        threads.forget_ended(|thread| shared.forgets(thread));
+        let weight = shared.clocks[0].weight.load(Ordering::Relaxed);
+        assert_eq!((threads.len(), weight), (0, 0));
     }
 
     #[test]

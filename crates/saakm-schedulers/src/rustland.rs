@@ -95,6 +95,11 @@ impl Rustland {
 
 impl Scheduler for Rustland {
     fn ready(&mut self, task: Task, event: &Event, out: &mut Out) {
+        if event.is_new() {
+            // Another one may have had its pid.
+            self.left(event);
+        }
+        self.threads.forget_ended(|thread| thread.waits.is_none());
         let thread = self.threads.entry(task.pid());
         // The kernel ran it when this scheduler took too long: that wait is over.
         if let Some(ticket) = thread.waits.take() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use saakm_schedulers::fifo::Fifo;
 use saakm_schedulers::llc::{Llc, Shared};
-use saakm_schedulers::rustland::{Limits, Rustland};
+use saakm_schedulers::rustland::{clocks, Limits, Rustland};
 use saakm_user::area::Area;
 use saakm_user::cpus::Cpus;
 use saakm_user::domains::Domain;
@@ -236,4 +236,15 @@ fn a_successor_knows_the_clocks() {
     assert_eq!(new.save(), old.save());
     new.load(b"what another scheduler has left");
     assert_eq!(new.save(), old.save());
+}
+
+#[test]
+fn a_new_thread_has_not_the_clock_of_one_that_had_its_pid() {
+    let threads = [1, 2].map(|pid| thread(pid, 1024, "0", &[(0, 90 * MS)]));
+    for (name, mut scheduler) in all(1).into_iter().skip(1) {
+        scheduler.load(&clocks::save(1, [(1, 1 << 50)].into_iter()));
+        let report = run(1, &mut *scheduler, &threads);
+        let ran = [1, 2].map(|pid| report.ran_ns(pid, START + 90 * MS));
+        assert!(ran[0].abs_diff(ran[1]) <= 20 * MS, "{name}: {ran:?}");
+    }
 }

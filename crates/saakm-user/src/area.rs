@@ -194,7 +194,7 @@ impl Area {
         self.field(offset_of!(Page, retire))
     }
 
-    /// How many threads have left without an event.
+    /// How many events were not written, since the ring was full: [`Page::lost`].
     #[inline]
     pub fn lost(&self) -> &AtomicU32 {
         self.field(offset_of!(Page, lost))

@@ -35,10 +35,18 @@ pub struct Domain {
 
 /// The CPUs that there are; for one domain also those that may come online later.
 pub fn machine(host: &Host, shape: Shape) -> Cpus {
-    let file = match shape {
-        Shape::Machine => "sys/devices/system/cpu/possible",
-        _ => "sys/devices/system/cpu/online",
-    };
+    match shape {
+        Shape::Machine => listed(host, "sys/devices/system/cpu/possible"),
+        _ => online(host),
+    }
+}
+
+/// The CPUs that are online.
+pub(crate) fn online(host: &Host) -> Cpus {
+    listed(host, "sys/devices/system/cpu/online")
+}
+
+fn listed(host: &Host, file: &str) -> Cpus {
     let said = host.read(file).ok();
     said.and_then(|list| Cpus::from_list(list.trim()))
         .unwrap_or_else(own_cpus)

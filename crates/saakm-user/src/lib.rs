@@ -49,7 +49,7 @@
 //!    CPU and which the kernel has not put on an idle one by itself. The thread waits until
 //!    somebody gives the task to [`Out::dispatch`], at once or later. That uses up the task:
 //!    the compiler refuses to dispatch a thread twice. A decision about a wait that has ended
-//!    meanwhile, since the thread died or left, is *stale*: the kernel drops it.
+//!    meanwhile, since the thread died or left, or the kernel has run it, is dropped.
 //! 2. For each CPU that idles while the scheduler [holds](Scheduler::held) threads it calls
 //!    [`Scheduler::pick`], and once without a CPU if nothing came of that.
 //! 3. It parks. The kernel carries out the decisions and runs the threads; the agent itself
@@ -61,12 +61,14 @@
 //!
 //! # What it must not do
 //!
-//! An agent has 100 ms to answer; after that the kernel runs the waiting threads in the order
-//! of their arrival. So it must not sleep, and no page of it may be missing: [`arena!`] makes
-//! a heap that is there from the start, [`run`] locks all memory, and counts the page faults
-//! (`--stats`). Nothing here makes a system call but to park, allocates, or reads a clock
-//! between an event and its decision. glibc's thread start registers rseq, which costs each
-//! switch to the thread some instructions: GLIBC_TUNABLES=glibc.pthread.rseq=0 saves them.
+//! An agent has 100 ms to answer; after that each CPU runs the threads that wait there in the
+//! order of their arrival, as soon as the turn ends that is under way. From then on a CPU that
+//! has nothing else to run waits for an eighth of that only, until there is a decision in time.
+//! So it must not sleep, and no page of it may be missing: [`arena!`] makes a heap that is there
+//! from the start, [`run`] locks all memory, and counts the page faults (`--stats`). Nothing here
+//! makes a system call but to park, allocates, or reads a clock between an event and its
+//! decision, unless a ring or a table is full. glibc's thread start registers rseq, which costs
+//! each switch to the thread some instructions: GLIBC_TUNABLES=glibc.pthread.rseq=0 saves them.
 //!
 //! # When it ends
 //!

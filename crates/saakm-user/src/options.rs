@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What the user of a scheduler may ask for, whatever it does.
 
+#[cfg(feature = "cli")]
+use saakm::host::Host;
+
 use crate::cpus::Cpus;
+#[cfg(feature = "cli")]
+use crate::domains;
 use crate::domains::Shape;
 use crate::protocol::attach;
 
@@ -61,5 +66,40 @@ impl Options {
 
 #[cfg(feature = "cli")]
 fn cpus(list: &str) -> Result<Cpus, String> {
-    Cpus::from_list(list).ok_or_else(|| "a list is meant, such as 0-3,8".to_owned())
+    let there = domains::machine(&Host::from_env(), Shape::Machine);
+    among(list, &there)
+}
+
+/// The CPUs that a list names, if all are there.
+#[cfg(feature = "cli")]
+fn among(list: &str, there: &Cpus) -> Result<Cpus, String> {
+    let meant = Cpus::from_list(list)
+        .ok_or_else(|| format!("a list is meant, such as 0-3,8; this machine has CPUs {there}"))?;
+    let strange: Cpus = meant.iter().filter(|cpu| !there.contains(*cpu)).collect();
+    match strange.is_empty() {
+        true => Ok(meant),
+        false => Err(format!(
+            "there is no CPU {strange}; this machine has CPUs {there}"
+        )),
+    }
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_that_there_are_not_are_named() {
+        let there = Cpus::from_list("0-3,8").unwrap();
+        assert_eq!(among("0,2-3", &there).unwrap().to_string(), "0,2-3");
+        let has = "this machine has CPUs 0-3,8";
+        let refused = |list| among(list, &there).unwrap_err();
+        assert_eq!(refused("2-5,99"), format!("there is no CPU 4-5,99; {has}"));
+        for bad in ["", "3-1", "0-", "all"] {
+            assert_eq!(
+                refused(bad),
+                format!("a list is meant, such as 0-3,8; {has}")
+            );
+        }
+    }
 }

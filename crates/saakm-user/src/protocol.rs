@@ -41,7 +41,7 @@ pub struct Page {
     pub decisions_read: u32,
     /// Another agent takes over: save what it shall know, and leave.
     pub retire: u32,
-    /// Threads that have left without an event, since the ring was full.
+    /// Events but [`kind::READY`] that were not written, since the ring was full.
     pub lost: u32,
     unused2: [u32; 12],
     /// The agent has read events up to this count.
@@ -61,13 +61,14 @@ pub mod kind {
     pub const CHANGED: u16 = 2;
     /// It sleeps; only with [`TELL_SLEEPS`](super::attach::TELL_SLEEPS).
     pub const SLEEPS: u16 = 3;
-    /// It has died, or left the policy. The last event about it.
+    /// It has died, or left the policy. The last event about it, which goes to the agent of
+    /// the CPU where it was last.
     pub const LEFT: u16 = 4;
 }
 
 /// How an event came about: bits of [`EventHead::flags`].
 pub mod why {
-    /// It is the first event about the thread.
+    /// It is the first event about the thread, to whichever agent. It may have run before.
     pub const NEW: u16 = 1 << 0;
     /// The thread slept.
     pub const WOKEN: u16 = 1 << 1;

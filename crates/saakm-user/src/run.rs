@@ -71,10 +71,8 @@ where
     }
     let domains = domains::of(&topology, options.domains, options.cpus.as_ref());
     if domains.is_empty() {
-        return Err(Failure::new(
-            "cannot schedule",
-            "none of these CPUs is online",
-        ));
+        let (why, online) = ("none of these CPUs is online", domains::online(&host));
+        return Err(Failure::new("cannot schedule", why).hint(format!("choose of CPUs {online}")));
     }
     end_at_panic();
     signals::prepare().map_err(|errno| Failure::new("cannot wait for signals", errno.desc()))?;

@@ -23,6 +23,9 @@ pub trait Scheduler {
 
     /// A thread has died or left: the last that is told of it. A task of it that is held is
     /// to be dropped.
+    ///
+    /// Told to the agent of the CPU where it was last; others that know it learn nothing of it:
+    /// [`Threads::forget_ended`](crate::threads::Threads::forget_ended).
     fn left(&mut self, event: &Event) {
         let _ = event;
     }

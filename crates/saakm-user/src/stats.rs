@@ -15,7 +15,8 @@ pub struct Counters {
     pub parks: AtomicU64,
     /// How often there was no room for a decision.
     pub full: AtomicU64,
-    /// Threads that left without an event.
+    /// Events that the kernel did not write, since the ring was full: see
+    /// [`Page::lost`](crate::protocol::Page::lost).
     pub lost: AtomicU64,
     /// Page faults since it began to schedule: there should be none.
     pub faults: AtomicU64,

@@ -6,7 +6,9 @@ use std::ops::Deref;
 use crate::protocol::{why, Decision, EventHead, ANY, PREEMPT};
 
 /// A thread that waits for a decision. Whoever dispatches it gives this away, so nobody can
-/// dispatch it twice. Dropped, it waits until the kernel has had enough, 100 ms later.
+/// dispatch it twice. Dropped, it waits until the kernel has had enough: for 100 ms, on a CPU that
+/// has others to run until the turn that is under way then has ended, and longer while the agent
+/// has events to read that are younger than that.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the thread waits until it is dispatched"]
 pub struct Task {
@@ -113,7 +115,8 @@ impl<'a> Event<'a> {
         Event { head, allowed }
     }
 
-    /// Whether the kernel tells of the thread for the first time.
+    /// Whether the kernel tells of the thread for the first time: what is known by its pid is
+    /// about another one, which has left unseen.
     #[inline]
     pub fn is_new(&self) -> bool {
         self.head.flags & why::NEW != 0

@@ -230,7 +230,11 @@ typedef bool (*saakm_wanted_fn)(struct task_struct *task, void *arg);
  * @wanted: is asked when nothing else is in the way; NULL: yes
  * @arg: for @wanted
  *
- * For decisions that were made without a lock, about what a thread was then.
+ * For decisions that were made without a lock, about what a thread was then. @wanted is called
+ * at most once, after all checks for which an error is returned: who says yes has a thread
+ * that moves. One that the class has taken over, to run before all others, stays so on its own
+ * CPU: @wanted is called then as well, and 0 returned, but it is not in @rq, and no @moved
+ * tells of it. To another CPU it moves as any.
  *
  * Context: as saakm_move_task().
  * Return: as there; -ECANCELED if it is not wanted.
@@ -302,13 +306,18 @@ struct task_struct *saakm_take(struct core_event *core, struct saakm_rq *from);
  * @core: argument of @refill
  * @task: a thread of the calling policy; the caller holds a reference or is in an RCU
  *	section, as every handler
- * @rq: a queue of this core
+ * @rq: a queue of this core and policy
  *
- * The runqueue lock is dropped meanwhile, and @moved is called: see saakm_take().
+ * If the thread looks as if it could come, which is seen without a lock, the runqueue lock is
+ * dropped until that of the other core is held, too: core->curr, and all else that was read
+ * before, may be another, also if it returns false. @moved is called with both held. Its wait
+ * goes on.
  *
- * Context: @refill only; elsewhere it is refused and reported.
- * Return: true if it is here now; false if it is not READY at another core, may not run
- * here, somebody came who goes first, or it was refused.
+ * Context: @refill about this core only, interrupts off. Elsewhere, or with %NULL or a foreign
+ * @rq, it is refused, and reported as a fault.
+ * Return: true if it is here now; false if it is not READY at another core, is of another
+ * policy, the class has taken it over, it may not run here, somebody came who goes first, or
+ * it was refused.
  */
 bool saakm_take_task(struct core_event *core, struct task_struct *task, struct saakm_rq *rq);
 

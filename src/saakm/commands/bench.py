@@ -25,7 +25,7 @@ from ..model.workload import Workload, load_all
 from ..view import plot
 from ..vm.options import VmOptions, with_vm_options
 from .comma_lists import words
-from .under import AgentOption
+from .under import AgentOption, one_agent
 
 _DEFAULT_OUT = Path("results")
 
@@ -114,7 +114,7 @@ def bench(
     spec = experiment.Bench(
         workloads=words(names),
         points=_points(points),
-        schedulers=agents.with_option(words(under), agent),
+        schedulers=agents.with_option(words(under), one_agent(agent)),
         rounds=rounds,
         warm_up=warm_up,
         latency=latency,

@@ -24,6 +24,7 @@ from ..view import plot
 from . import cost_options as options
 from .comma_lists import words
 from .cost_options import Output
+from .under import one_agent
 
 
 def cost(
@@ -59,7 +60,7 @@ def cost(
         check_output(file)
     spec = Cost(
         op=words(op),
-        schedulers=agents.with_option(words(schedulers), agent),
+        schedulers=agents.with_option(words(schedulers), one_agent(agent)),
         axis=axis,
         values=_numbers(values),
         cpus=cpus,

@@ -33,7 +33,7 @@ from ..vm.guest import Guest
 from ..vm.options import OUR_KERNEL, VmOptions, with_vm_options
 from . import dev_options as options
 from .run import boot, report_splats
-from .under import AgentOption, check_policy
+from .under import AgentOption, check_policy, one_agent
 
 _POLL_SECONDS = 0.1
 _SAMPLE_SECONDS = 1.0
@@ -82,13 +82,13 @@ def dev(
         load or (), param or (), settings or (), sanitize, check, interleave, free, each_for
     )
     if sim:
-        _refuse_agent(agent)
+        _refuse_agent(one_agent(agent))
         with statuses():
             asked = choices.asked(policy, workload or _SIMULATED_WORKLOAD, vm)
             _simulate(asked, as_json, seconds)
         return
     choices.refuse_in_guest()
-    decides = agents.chosen(policy, agent)
+    decides = agents.chosen(policy, one_agent(agent))
     if decides:
         decides.refuse_hidden()
     source = check_policy(agents.apart(policy)[0])

@@ -104,7 +104,7 @@ def run(
 
     If the policy is ejected meanwhile, a message says so, and a status of 0 becomes 1.
     """
-    chosen = under.chosen(policy, vm.kernel, param or [], agent)
+    chosen = under.chosen(policy, vm.kernel, param or [], under.one_agent(agent))
     if exact:
         vm = exactly(vm, command)
     else:

@@ -47,7 +47,7 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Record a command under a policy: a Perfetto trace, and pictures of it."""
-    chosen = under.chosen(policy, vm.kernel, param or [], agent)
+    chosen = under.chosen(policy, vm.kernel, param or [], under.one_agent(agent))
     if image not in ("png", "svg"):
         raise SaakmError(
             f"no picture can be made as '{image}'", "there are png and svg", "--image png"

@@ -29,15 +29,28 @@ Params = Annotated[
     typer.Option("--param", help="Of the policy's module, as slice_us=2000; may be repeated."),
 ]
 
+# A list, for of several the last would count without a word: one_agent().
 AgentOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--agent",
+        metavar="<str>",
         help=f"Of {agents.POLICY}: the program that decides, with its options, as 'python3 mine.py'; one of "
         f"{', '.join(agents.OURS)}, the directory of a project of cargo's, or any other.",
         show_default=agents.DEFAULT,
     ),
 ]
+
+
+def one_agent(given: Sequence[str] | None) -> str | None:
+    """What --agent says, which may be given once."""
+    if given and len(given) > 1:
+        raise BadInput(
+            f"--agent is given {len(given)} times: {', '.join(map(repr, given))}",
+            "one decides at a time",
+            f"--agent {shlex.quote(given[-1])}; options of the program stand within its quotes",
+        )
+    return given[0] if given else None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@
  * first argument, does not as it should.
  *	agent MODE POLICY_ID [CPUS [FLAGS]]	CPUS: a bitmap; default: all. FLAGS: of USER_ATTACH
  *
- * It prints the kernel's sentence once it has its CPUs, and in the end how many threads it has
+ * It prints the kernel's sentence once it has its CPUs, in the mode "news" the pid of each thread
+ * that is said to be new, and in the end how many threads it has
  * decided about, if it ends by itself: "retired", after another one has taken over.
  */
 #include "subject.h"
@@ -37,7 +38,7 @@ static void decide(const struct user_event *event, int cpu, uint32_t generation)
 	decisions[at % USER_RECORDS] = (struct user_decision) {
 		.key = nr_decided, .slice_ns = is_mode("urgent") ? 10000000000 : 3000000,
 		.pid = event->pid, .generation = generation, .cpu = cpu,
-		.flags = is_mode("urgent") ? USER_PREEMPT : 0,
+		.flags = is_mode("urgent") ? USER_PREEMPT : is_mode("flags") ? ~USER_PREEMPT : 0,
 	};
 	__atomic_store_n(&page->decisions_written, at + 1, __ATOMIC_RELEASE);
 	nr_decided++;
@@ -48,9 +49,13 @@ static void answer(const struct user_event *event)
 {
 	if (event->kind != USER_READY || is_mode("forgets"))
 		return;
+	if (is_mode("news") && event->flags & USER_NEW) {
+		printf("new %u\n", event->pid);
+		fflush(stdout);
+	}
 	if (is_mode("twice"))
 		decide(event, USER_ANY, event->generation);
-	decide(event, is_mode("elsewhere") ? 1 << 20 : is_mode("first") ? 0 : USER_ANY,
+	decide(event, is_mode("elsewhere") ? 1 << 20 : USER_ANY,
 	       event->generation - is_mode("stale"));
 }
 

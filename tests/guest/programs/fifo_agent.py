@@ -25,6 +25,14 @@ EVENTS_READ, DECISIONS_WRITTEN, RETIRE = 128, 132, 72
 EVENTS_WRITTEN = 64
 
 
+def lock_memory():
+    """Who would schedule the thread that brings a page?"""
+    now_and_later = 1 | 2  # MCL_CURRENT, MCL_FUTURE
+    if ctypes.CDLL(None, use_errno=True).mlockall(now_and_later):
+        why = os.strerror(ctypes.get_errno())
+        print(f"memory is not locked, so threads may wait for its disk: {why}", file=sys.stderr)
+
+
 def join():
     """This thread decides for threads of its own policy."""
     rows = [line.split() for line in Path("/proc/saakm/policies").read_text().splitlines()]
@@ -85,6 +93,7 @@ def main():
     args = parser.parse_args()
     if args.stay_away:
         time.sleep(1000)
+    lock_memory()
     join()
     device = os.open("/dev/saakm_user", os.O_RDWR)
     attach(device, TAKE_OVER if args.take_over else 0)
