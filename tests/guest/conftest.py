@@ -24,6 +24,7 @@ behind it. Tests of one shape share a guest; one that died is booted again.
 
 import signal
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,9 +78,31 @@ def _shape(item: pytest.Item) -> Shape:
     )
 
 
+# Who has one of these runs commands of saakm, of which each has to be run: tests/options.py.
+_RUN_COMMANDS = {"saakm", "call", "subprocess", "CliRunner", "Reader"}
+
+
+def _alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A run of all has every other test of what happens in a guest, another half for each commit:
+    all of them take longer than a run may. --long, or who names a file, has all."""
+    if config.getoption("--long") or not all(Path(arg).is_dir() for arg in config.args):
+        return
+    seed = config.getoption("--seed")
+
+    def waits(item: pytest.Item) -> bool:
+        in_guest = "guest" in getattr(item, "fixturenames", ()) and item.path.parent == HERE
+        turn = zlib.crc32(f"{seed} {item.path.name} {item.originalname}".encode())
+        return in_guest and _RUN_COMMANDS.isdisjoint(vars(item.module)) and turn % 2 == 0
+
+    waiting = {id(item) for item in items if waits(item)}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) in waiting])
+    items[:] = [item for item in items if id(item) not in waiting]
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests of one shape in a row, for one worker those of a file: booting takes longer than most."""
+    _alternate(config, items)
     shapes = {shape: n for n, shape in reversed(list(enumerate(map(_shape, items))))}
 
     # Only a guest is worth it: tests elsewhere keep their place in front.
