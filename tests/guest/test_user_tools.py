@@ -93,7 +93,7 @@ def test_saves_take_over_live(tmp_path):
         assert any("SyntaxError" in line for line in refused["complaints"])
         save(file, "def main(:", "def main():  # mended")
         mended = next(event for event in events if event["event"] != "sample")
-        assert (mended["event"], mended["version"]) == ("replaced", 2)
+        assert (mended["event"], mended["version"]) == ("replaced", 2), mended["complaints"]
     finally:
         child.kill()
         child.wait()
