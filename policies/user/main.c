@@ -220,15 +220,16 @@ static void user_terminate(struct process_event *event, struct core_event *core)
 
 /* Electing */
 
-/* An agent that is parked goes before others. */
+/* An agent that is parked goes before others. @agent: NULL just after it has been replaced. */
 static bool user_is_due(const struct user_agent *agent, struct task_struct *parked)
 {
 	struct user_task *t = saakm_task_data(parked);
-	u32 unread = user_unread(agent);
+	u32 unread;
 
 	if (!user_decides(agent, parked) || !user_alive(agent) ||
 	    time_after(jiffies, t->asked + HEARTBEAT))
 		return true;
+	unread = user_unread(agent);
 	if (!unread || unread > USER_RECORDS || READ_ONCE(agent->failing))
 		return false;
 	return agent->flags & USER_NO_BURST ||

@@ -262,6 +262,17 @@ def test_agent_that_goes_to_another_policy_is_no_fault(guest, program, user):
     assert policies(guest)["user"].state == "active", ejected(guest)["user"].reason
 
 
+def test_agent_is_replaced_while_it_is_parked(guest, program, user):
+    """A tick of the hog that has its CPU finds it there, and no agent that is attached."""
+    _start_bound(guest, program, user.id, "loops")
+    naps(guest, program, user.id, 110, under="taskset -c 0 ")
+    hog = "taskset -c 0 saakmctl exec user -- sh -c 'while :; do :; done'"
+    run_ok(guest, f"{hog} >/dev/null 2>&1 & {spins()}")
+    user("fifo", flags="1")
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    assert "has taken over" in said(guest, "fifo")
+
+
 def test_stopped_agent_is_listened_to_again(guest, program, user):
     _start_bound(guest, program, user.id, "fifo")
     naps(guest, program, user.id, 20, under="taskset -c 1 ")
