@@ -153,6 +153,7 @@ struct task_struct {
 	u8			sched_reset_on_fork;
 	u8			per_cpu;		/* model: kthread_is_per_cpu() */
 	u8			signalled;		/* model: signal_pending() */
+	u8			in_user;		/* model: although it has a stack */
 
 	/* names and relations */
 	pid_t			tgid;

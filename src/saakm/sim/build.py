@@ -82,8 +82,8 @@ def _refuse_same_names(modules: Sequence[Module]) -> None:
 # --- what is compiled ---
 
 
-def fixed_units(recipe: Recipe) -> list[Unit]:
-    """What is the same for all policies."""
+def fixed_units(recipe: Recipe, start: str = "program") -> list[Unit]:
+    """What is the same for all policies. `start`: of sim/start, where it begins."""
     engine, core = sorted(kinds.ENGINE.glob("*.c")), sorted(kinds.CORE.glob("*.c"))
     if not engine or not core:
         raise SaakmError(
@@ -94,6 +94,8 @@ def fixed_units(recipe: Recipe) -> list[Unit]:
     program, host = recipe.compiler.program, _host_inputs()
     flags = (*recipe.common, *short_paths())
     found = [Unit(file, program, flags, host) for file in engine]
+    first = kinds.START / f"{start}.c"
+    found.append(Unit(first, program, (*flags, f"-I{kinds.ENGINE}"), host))
     inside = (*kernel_flags(recipe), f"-I{kinds.CORE}", f"-I{kinds.ENGINE}", f"-I{kinds.CLASS}")
     files = [*core, kinds.CLASS / "build.c"]
     return found + [Unit(file, program, inside, kernel_inputs()) for file in files]
