@@ -113,7 +113,7 @@ class Simulated:
 
         begin = time.time()
         course = self.asked.course()
-        program = build(course.modules, course.recipe)
+        program = build(course.modules, course.recipe, course.agent)
         built = time.time()
         result = run(program, course.scenario, on_progress=watch, partial=True)
         self.version += 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from ..model.simulation import Distribution, Group, Simulation
+from ..model.simulation import Deciding, Distribution, Group, Simulation
 from ..view.terminal import figure, name, table
 from ..view.text import counted
 from .durations import shown, shown_count
@@ -104,7 +104,17 @@ def _totals(outcome: Outcome) -> list[str]:
         f"cache, {moves.node:,} within a node, {moves.far:,} between nodes",
         f"CPUs idle {_part(found.idle_ns, found)}, costs of scheduling {_part(found.cost_ns, found)}; "
         f"hash {found.hash}",
+        *map(_agent, found.agents),
     ]
+
+
+def _agent(agent: Deciding) -> str:
+    again = f", started {agent.starts} times" if agent.starts > 1 else ""
+    return (
+        f"agent of CPUs {agent.cpus}: {counted(agent.events, 'event')}, "
+        f"{counted(agent.decisions, 'decision')}, {counted(agent.rounds, 'round')}, "
+        f"ran for {shown(agent.run_ns)}{again}"
+    )
 
 
 def _against(before: Before | None, found: Simulation) -> list[str]:
