@@ -212,6 +212,8 @@ void agents_begin(void)
 	if (!sim_agents)
 		return;
 	nr_agents = nr_living = sim_agents->domains();
+	if (!nr_agents)
+		sim_bad_input(NULL, 0, "the agent has no CPUs to decide for");
 	agents = sim_alloc(nr_agents * sizeof(*agents));
 	for (i = 0; i < nr_agents; i++) {
 		struct agent *agent = &agents[i];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The simulator in an agent's program, whose main() is not ours. Of its words those before -- are the
- * simulator's, and the agent is to see the others alone.
+ * The simulator in an agent's program, whose main() is not ours. Of its words those before -- are
+ * the simulator's, and the agent is to see the others alone.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "engine.h"
 
@@ -40,10 +41,22 @@ int sim_begin(const struct sim_agents *agents)
 	return sim_main(nr_words, words);
 }
 
-/* The seeds of tables in which a program looks things up: the same in each run. */
+/*
+ * What a program may ask libc for that would make runs differ: the seeds of its tables, and the
+ * time. Nothing of the engine asks for either.
+ */
+
 ssize_t getrandom(void *to, size_t size, unsigned int flags)
 {
 	(void)flags;
 	memset(to, 0x5a, size);
 	return size;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	(void)clock;
+	time->tv_sec = sim_now / 1000000000;
+	time->tv_nsec = sim_now % 1000000000;
+	return 0;
 }

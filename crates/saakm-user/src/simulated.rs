@@ -15,7 +15,7 @@ use saakm::topology::{Level, Topology};
 
 use crate::agent::End;
 use crate::cpus::Cpus;
-use crate::domains::{self, Domain};
+use crate::domains::{self, Domain, Shape};
 use crate::member::{be_agent, Common, Place, POLICY};
 use crate::options::Options;
 use crate::protocol;
@@ -68,7 +68,7 @@ where
     let common = Common::new(Host::from_env(), options, name);
     let (shape, only) = (options.domains, options.cpus.clone());
     let program = Program {
-        divide: Box::new(move || domains::of(&topology(), shape, only.as_ref())),
+        divide: Box::new(move || domains_of(shape, only.as_ref())),
         serve: Box::new(move |domain| be_agent(&common, domain, &make, &Counters::default())),
         domains: OnceLock::new(),
         complained: AtomicBool::new(false),
@@ -78,6 +78,19 @@ where
     }
     // SAFETY: it calls nothing but these functions, and never returns to what they have called.
     std::process::exit(unsafe { sim_begin(&AGENTS) })
+}
+
+/// None, and a word about it, if the machine has not all of these CPUs.
+fn domains_of(shape: Shape, only: Option<&Cpus>) -> Vec<Domain> {
+    let topology = topology();
+    let wanted = only.iter().flat_map(|only| only.iter());
+    let strange: Cpus = wanted.filter(|cpu| !topology.contains_key(cpu)).collect();
+    if strange.is_empty() {
+        return domains::of(&topology, shape, only);
+    }
+    let there: Cpus = topology.keys().copied().collect();
+    eprintln!("there is no CPU {strange}; the simulated machine has CPUs {there}");
+    Vec::new()
 }
 
 fn program() -> &'static Program {

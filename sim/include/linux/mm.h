@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a process maps. Stands for linux/mm.h, and remap_vmalloc_range() of linux/vmalloc.h. There is
- * one address space: a mapping is the memory itself.
+ * What a process maps. Stands for linux/mm.h, and remap_vmalloc_range() of linux/vmalloc.h. There
+ * is one address space: a mapping is the memory itself.
  */
 #ifndef _LINUX_MM_H
 #define _LINUX_MM_H

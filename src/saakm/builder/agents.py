@@ -43,9 +43,13 @@ class Agent:
     words: tuple[str, ...]  # as the user has them, but for where the program is
 
     @property
+    def is_ours(self) -> bool:
+        return self.words[0] in OURS
+
+    @property
     def project(self) -> Path | None:
         """Whose sources cargo builds."""
-        if self.words[0] in OURS:
+        if self.is_ours:
             return paths.CRATES
         return Path(self.words[0]) if os.path.isdir(self.words[0]) else None
 
@@ -56,7 +60,7 @@ class Agent:
     def command(self) -> list[str]:
         """Its words, of a program that is there. Builds it."""
         first = self.words[0]
-        if first in OURS:
+        if self.is_ours:
             return [str(build_ours(first)), *self.words[1:]]
         if self.project:
             return [str(_build_project(self.project)), *self.words[1:]]

@@ -39,15 +39,15 @@ def refuse(agent: Agent, recipe: Recipe) -> None:
 
 def into(agent: Agent, simulator: Path, recipe: Recipe) -> Path:
     """`simulator`: all of it, as one object."""
-    name, project = agent.words[0], agent.project
-    assert project
-    if name in OURS:
-        return _ours(name, simulator, recipe)
-    return _of_project(project, simulator, recipe)
+    if agent.is_ours:
+        return _ours(agent.words[0], simulator, recipe)
+    assert agent.project
+    return _of_project(agent.project, simulator, recipe)
 
 
 def _ours(name: str, simulator: Path, recipe: Recipe) -> Path:
-    digest = hashlib.sha256(inputs_of_crates("saakmctl").encode() + simulator.name.encode())
+    how = [*_PROFILE, _flags(recipe), *_linking(simulator, recipe)]
+    digest = hashlib.sha256("\0".join([inputs_of_crates("saakmctl"), *how]).encode())
     program = CACHE / "programs" / f"{simulator.stem[:60]}-{name}-{digest.hexdigest()[:24]}"
     if use(program):
         return program
