@@ -174,6 +174,8 @@ def test_an_agent_may_have_some_of_the_cpus():
     asked = ("--topology", "1s12c", "--for", "5ms", "--json")
     done = call.saakm("sim", "user", "--agent", "fifo --cpus 3-9 --domains cpu", *asked)
     assert [agent["cpus"] for agent in json.loads(done.stdout)["agents"]] == [*"3456789"]
+    done = call.saakm("sim", "user", "--agent", "fifo --domains cpu", *asked[:-1])
+    assert re.search(r"^12 agents: [\d,]+ events?, ", done.stdout, re.M)
     done = call.saakm("sim", "user", "--agent", "fifo --cpus 9-12", *asked)
     assert done.returncode == 2
     assert "there is no CPU 12; the simulated machine has CPUs 0-11" in done.stdout + done.stderr
