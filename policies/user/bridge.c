@@ -65,7 +65,10 @@ bool user_tell(struct user_agent *agent, struct process_event *event, struct cor
 	struct user_task *t = event->data;
 
 	scoped_guard(raw_spinlock, &agent->lock) {
-		if (user_unread(agent) >= USER_RECORDS) {
+		/* Pairs with the agent's store: it has read what is overwritten here. */
+		u32 read = smp_load_acquire(&agent->page->events_read);
+
+		if (agent->written - read >= USER_RECORDS) {
 			if (kind != USER_READY)
 				WRITE_ONCE(agent->page->lost, ++agent->lost);
 			return false;

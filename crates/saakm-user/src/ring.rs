@@ -3,7 +3,8 @@
 //!
 //! Records are words of 64 bits, read and written as atomics: whatever the other side does to
 //! them, or to the counts, a wrong record is the worst that comes of it. Tests under loom and
-//! shuttle try many orders in which the two sides can see each other's writes.
+//! shuttle try many orders in which the two sides can see each other's writes; and
+//! tests/unit/test_user_ring.py lets these ends and the kernel's pass each other records.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 

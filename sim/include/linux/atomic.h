@@ -2,7 +2,8 @@
 /*
  * Atomic numbers, and reference counts. Stands for linux/atomic.h, asm/cmpxchg.h, asm/barrier.h and
  * linux/refcount.h. One host thread runs all simulated CPUs and changes between them in functions
- * only, so that plain accesses are atomic, and barriers need to hold back the compiler.
+ * only, so that plain accesses are atomic, and barriers need to hold back the compiler. Under
+ * ThreadSanitizer there are more threads, for whom the barriers are real; the rest is not for them.
  */
 #ifndef _LINUX_ATOMIC_H
 #define _LINUX_ATOMIC_H
@@ -11,15 +12,21 @@
 #include <linux/limits.h>
 #include <linux/types.h>
 
+#ifdef __SANITIZE_THREAD__
+#define smp_mb()			__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define smp_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)
+#else
 #define smp_mb()			barrier()
+#define smp_load_acquire(p)		READ_ONCE(*(p))
+#define smp_store_release(p, value)	WRITE_ONCE(*(p), value)
+#endif
 #define smp_rmb()			barrier()
 #define smp_wmb()			barrier()
 #define smp_mb__before_atomic()		barrier()
 #define smp_mb__after_atomic()		barrier()
 #define smp_mb__after_spinlock()	barrier()
 #define smp_store_mb(var, value)	WRITE_ONCE(var, value)
-#define smp_load_acquire(p)		READ_ONCE(*(p))
-#define smp_store_release(p, value)	WRITE_ONCE(*(p), value)
 
 #define xchg(p, value) ({			\
 	__typeof__(p) __p = (p);		\

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Attributes, barriers of the compiler, READ_ONCE(). Stands for linux/compiler*.h. There is one
- * host thread: a barrier between CPUs needs to hold back the compiler alone.
+ * host thread: a barrier between CPUs needs to hold back the compiler alone. But under
+ * ThreadSanitizer there are more, see tests/sim/user_ring/: it understands the compiler's atomics.
  */
 #ifndef _LINUX_COMPILER_H
 #define _LINUX_COMPILER_H
@@ -51,10 +52,16 @@ void replay_count_read(void);
 #define READ_ONCE(x)								\
 	((void)(replay_cutting ? replay_count_read() : (void)0),		\
 	 *(const volatile __typeof__(x) *)&(x))
+#elif defined(__SANITIZE_THREAD__)
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #else
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #endif
+#ifdef __SANITIZE_THREAD__
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+#else
 #define WRITE_ONCE(x, value)	((void)(*(volatile __typeof__(x) *)&(x) = (value)))
+#endif
 
 /* Hides where a pointer comes from: one into a copy of an object is not one into the object. */
 #define RELOC_HIDE(pointer, offset) ({				\
