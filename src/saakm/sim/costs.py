@@ -49,7 +49,7 @@ _SOURCE = (
 )
 
 # policies/user/README.md: a round trip through a pipe is two events and two decisions, in a round each.
-_AGENT_PIPE = 16_266
+_AGENT_PIPE = 16_430
 _AGENTS = Agents(
     round=2000,
     event=700,
@@ -57,7 +57,7 @@ _AGENTS = Agents(
     source="assumed: together about what a decision of the agent fifo takes more than the policy fifo in "
     f"a round trip through a pipe ({_AGENT_PIPE:,} instructions, policies/user/README.md), less a switch to "
     "the agent. Nobody has measured which part of that is a round's, with its system call, an event's, "
-    "a decision's; rustland takes half as much again",
+    "a decision's; rustland takes more",
 )
 
 
