@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a run counts: waits, CPU time, switches, latencies, for each group; and what it costs. */
+#include "agents.h"
 #include "load.h"
 #include "machine.h"
 #include "policies.h"
@@ -76,6 +77,9 @@ void account_read_costs(void)
 		[MODEL_COST_MIGRATION_LLC] = "migration_llc",
 		[MODEL_COST_MIGRATION_NODE] = "migration_node",
 		[MODEL_COST_MIGRATION_FAR] = "migration_far",
+		[MODEL_COST_AGENT_ROUND] = "agent_round",
+		[MODEL_COST_AGENT_EVENT] = "agent_event",
+		[MODEL_COST_AGENT_DECISION] = "agent_decision",
 	};
 
 	BUILD_BUG_ON(ARRAY_SIZE(names) != MODEL_NR_COSTS);
@@ -191,6 +195,7 @@ void account_close(void)
 	result.idle_ns -= boot_idle_ns;
 	result.cost_ns -= boot_cost_ns;
 	result.hash = model_stats.hash;
+	agents_close(&result);
 	policies_close();
 }
 

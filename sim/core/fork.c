@@ -150,6 +150,8 @@ static void init_own(struct task_struct *p)
 {
 	raw_spin_lock_init(&p->pi_lock);
 	p->in_kernel = false;
+	p->in_user = false;
+	p->signalled = false;
 	p->per_cpu = false;
 	p->going_on = false;
 	p->parked = false;
@@ -195,8 +197,8 @@ static bool join_process(struct task_struct *p, struct task_struct *parent,
 	return true;
 }
 
-/* Threads that no other thread forks: the kernel's, and the first. Asleep, of the fair class. */
-struct task_struct *model_new_task(const char *comm)
+/* Threads that no other thread forks. Asleep, of the fair class. @leader: NULL: it is one */
+static struct task_struct *new_task(const char *comm, struct task_struct *leader)
 {
 	struct task_struct *p = sim_alloc(sizeof(*p));
 
@@ -215,11 +217,17 @@ struct task_struct *model_new_task(const char *comm)
 	__set_task_cpu(p, p->ran_on);
 	p->__state = TASK_UNINTERRUPTIBLE;
 	/* In the kernel they are there before any allocation fails on purpose. */
-	join_process(p, NULL, sim_alloc(sizeof(*p->signal)));
+	join_process(p, leader, leader ? NULL : sim_alloc(sizeof(*p->signal)));
 	hash(p);
-	p->tgid = p->pid;
+	p->tgid = p->group_leader->pid;
 	model_group_join(p);
 	return p;
+}
+
+/* The kernel's, and the first */
+struct task_struct *model_new_task(const char *comm)
+{
+	return new_task(comm, NULL);
 }
 
 /* kernel/sched/core.c, init_idle(). Numbered 0, and in no list. */
@@ -255,6 +263,17 @@ struct task_struct *model_kthread_new(int (*fn)(void *arg), void *arg, const cha
 	struct task_struct *p = model_new_task(comm);
 
 	p->flags |= PF_KTHREAD;
+	p->in_kernel = true;
+	p->entry = fn;
+	p->entry_arg = arg;
+	return p;
+}
+
+struct task_struct *model_user_thread_new(int (*fn)(void *arg), void *arg, const char *comm,
+					  struct task_struct *leader)
+{
+	struct task_struct *p = new_task(comm, leader);
+
 	p->in_kernel = true;
 	p->entry = fn;
 	p->entry_arg = arg;

@@ -10,6 +10,8 @@
 #include <linux/sched.h>
 #include <sim/host.h>
 
+struct miscdevice;
+
 /* ---- messages.c ---- */
 
 /* Texts of WARN(), BUG(), panic() and the like of this run, in order; the first so many. */
@@ -72,6 +74,11 @@ void machine_files_set_early(void);
 void machine_files_set(void);
 /* Options read=: on standard error, at the end. */
 void machine_files_print(void);
+
+/* ---- devices.c ---- */
+
+/* What has been registered for /dev under that name, or NULL. */
+struct miscdevice *machine_device(const char *name);
 
 /*
  * ---- irq_work.c, timers.c, softirq.c: a CPU has gone offline; what waits there goes elsewhere

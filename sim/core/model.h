@@ -144,6 +144,9 @@ enum model_cost {
 	MODEL_COST_MIGRATION_LLC,
 	MODEL_COST_MIGRATION_NODE,
 	MODEL_COST_MIGRATION_FAR,
+	MODEL_COST_AGENT_ROUND,		/* what an agent computes: it is not charged as others */
+	MODEL_COST_AGENT_EVENT,
+	MODEL_COST_AGENT_DECISION,
 	MODEL_NR_COSTS
 };
 
@@ -211,6 +214,12 @@ extern struct pt_regs model_user_regs, model_kernel_regs;
 
 extern u64 model_next_jiffy_ns;			/* tick.c: when jiffies will be one more */
 
+/* Has @p the CPU in user mode, if it has it? */
+static inline bool model_in_user(const struct task_struct *p)
+{
+	return p->in_user || !(p->in_kernel || p->strand);
+}
+
 /* An interrupt of this CPU begins; the event loop has set sim_context.cpu. */
 static inline void model_irq_enter(void)
 {
@@ -222,7 +231,7 @@ static inline void model_irq_enter(void)
 	sim_context.preempt += SIM_HARDIRQ_OFFSET;
 	if (unlikely(sim_now >= model_next_jiffy_ns))
 		tick_do_update_jiffies64(sim_now);	/* tick_irq_enter() */
-	raw_cpu_write(__irq_regs, is_idle_task(p) || p->in_kernel || p->strand ||
+	raw_cpu_write(__irq_regs, is_idle_task(p) || !model_in_user(p) ||
 		      sim_cpu_interrupted(sim_context.cpu) ?
 		      &model_kernel_regs : &model_user_regs);
 }
@@ -242,6 +251,16 @@ void model_task_exit(void);
  * wake_up_process(), set_cpus_allowed_ptr() do what they say.
  */
 struct task_struct *model_kthread_new(int (*fn)(void *arg), void *arg, const char *comm);
+
+/*
+ * The same, but a thread of a program that is linked in. @leader: of its process; NULL: it is that
+ * itself. @fn runs in the kernel, and between system calls calls model_run_user().
+ */
+struct task_struct *model_user_thread_new(int (*fn)(void *arg), void *arg, const char *comm,
+					  struct task_struct *leader);
+
+/* The current thread, which has a stack, computes in user mode for so long, and goes on then. */
+void model_run_user(u64 ns);
 
 /* The current kernel thread ends here. */
 void __noreturn model_kthread_exit(int code);

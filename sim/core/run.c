@@ -11,6 +11,7 @@
 #include "saakm/internal.h"
 #include "load.h"
 #include "actor.h"
+#include "agents.h"
 #include "machine.h"
 #include "model.h"
 #include "policies.h"
@@ -101,6 +102,7 @@ static int take_down(void *unused)
 	if (!all_gone && !load_killing)
 		load_kill_all();
 	wait_for(&all_gone);
+	agents_end();
 	policies_check();
 	unload_all();
 	machine_unload_rest();
@@ -155,6 +157,7 @@ void sim_core_boot(void)
 	trace_begin();
 	load_policies_init();
 	make_undertaker();
+	agents_begin();
 	load_begin();
 	actor_begin();
 	sim_options.end_ns += load_begin_ns;

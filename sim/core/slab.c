@@ -3,6 +3,8 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 
 #include "load.h"
 #include "machine.h"
@@ -63,6 +65,18 @@ void kvfree(const void *memory)
 	sim_free((void *)memory);
 }
 
+void *kvmemdup(const void *from, size_t size, gfp_t gfp)
+{
+	void *copy = kvmalloc(size, gfp);
+
+	return copy ? memcpy(copy, from, size) : NULL;
+}
+
+void *vmemdup_user(const void __user *from, size_t size)
+{
+	return kvmemdup(from, size, GFP_KERNEL) ?: ERR_PTR(-ENOMEM);
+}
+
 void *vmalloc(unsigned long size)
 {
 	return allocate(size, GFP_KERNEL);
@@ -71,6 +85,11 @@ void *vmalloc(unsigned long size)
 void *vzalloc(unsigned long size)
 {
 	return allocate(size, GFP_KERNEL | __GFP_ZERO);
+}
+
+void *vmalloc_user(unsigned long size)
+{
+	return vzalloc(size);
 }
 
 void vfree(const void *memory)

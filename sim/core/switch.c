@@ -443,7 +443,7 @@ static void resched(struct rq *rq)
 		curr = rq->curr;
 		if (curr == rq->idle)
 			__schedule(SM_IDLE);
-		else if (curr->in_kernel || curr->strand || READ_ONCE(curr->__state))
+		else if (!model_in_user(curr) || READ_ONCE(curr->__state))
 			preempt_schedule();
 		else
 			__schedule(SM_NONE);
@@ -632,4 +632,22 @@ void model_yield(void)
 	model_charge(MODEL_COST_YIELD);
 	do_sched_yield();
 	__schedule(SM_NONE);
+}
+
+void model_run_user(u64 ns)
+{
+	struct task_struct *p = current;
+
+	p->burst_ns = ns;
+	p->in_user = true;
+	p->strand = sim_strand;
+	model_rq()->burst_stale = true;
+	leave_kernel(0);
+	if (!p->going_on) {
+		p->parked = true;
+		sim_park();
+		p->parked = false;
+	}
+	arrive(p);
+	p->in_user = false;
 }

@@ -58,6 +58,9 @@ void sim_stack_switch(struct sim_stack *from, struct sim_stack *to);
 /* To be called first by a stack's function. */
 void sim_stack_begins(void);
 
+/* main.c: what main() is of a program that is the simulator alone */
+int sim_main(int argc, char **argv);
+
 /* options.c */
 void sim_options_parse(int argc, char **argv);
 

@@ -368,6 +368,53 @@ extern struct sim_options sim_options;
 extern _Bool sim_interrupted;		/* by SIGINT */
 extern _Bool sim_misbehaves;		/* sim_misbehaved() was called */
 
+/* ---- agents: core/agents.c, start/agent.c, crates/saakm-user/src/simulated.rs ---- */
+
+/**
+ * struct sim_agents - a program that decides for threads, linked into the simulator
+ * @domains: how many threads it has on this machine; called once, at the boot
+ * @main: what each of them does, as such a thread, on a strand; returns when it has ended
+ */
+struct sim_agents {
+	unsigned int	(*domains)(void);
+	void		(*main)(unsigned int domain);
+};
+
+extern const struct sim_agents *sim_agents;	/* NULL: there are none */
+
+/* Run the simulator with these agents, and the words of the command line that are its own. */
+int sim_begin(const struct sim_agents *agents);
+
+/* How many CPUs there are in all, and to a core, a last-level cache, a node. */
+void sim_agent_machine(unsigned int sizes[4]);
+
+/*
+ * What the threads call, each of itself, as if by system calls: 0 or more, or -errno. They do so
+ * with no lock held that others may want: each may let other strands run first.
+ */
+
+/* sched_setaffinity(2), sched_setattr(2) */
+long sim_agent_settle(const unsigned long *cpus, unsigned long bytes);
+long sim_agent_join(const char *policy);
+
+/* The device: each has one file at a time. All of it is mapped; NULL: it is refused. */
+long sim_agent_open(const char *device);
+long sim_agent_ioctl(unsigned int command, void *argument);
+void *sim_agent_map(void);
+void sim_agent_close(void);
+
+int sim_agent_tid(void);
+_Bool sim_agent_exists(unsigned int pid);	/* is there such a thread? */
+
+/*
+ * A round is over in which it has taken events and made decisions, so many in all by now: it
+ * computes for as long as that takes. True: the run is over, and it is to end.
+ */
+_Bool sim_agent_computes(sim_u64 events, sim_u64 decisions);
+
+/* A signal for another one of them, which ends its sleep; sent when the caller has gone round. */
+void sim_agent_nudge(int tid);
+
 /* ---- what the kernel's side offers to the engine ---- */
 
 /* NR_CPUS */

@@ -12,6 +12,7 @@
 
 _Bool sim_interrupted;
 _Bool sim_misbehaves;
+const struct sim_agents *sim_agents;
 
 static struct sim_event boot, progress;
 
@@ -97,7 +98,7 @@ static void read_program(void)
 		sim_bad_input(sim_options.program_name, 0, "is no text: it has a byte 0");
 }
 
-int main(int argc, char **argv)
+int sim_main(int argc, char **argv)
 {
 	sim_options_parse(argc, argv);
 	if (sim_options.progress_fd >= 0)	/* else nobody would be left to stop it */

@@ -109,6 +109,15 @@ static void put_group(const struct sim_result_group *group)
 	put("}}");
 }
 
+static void put_agent(const struct sim_result_agent *agent)
+{
+	put("{\"cpus\": ");
+	put_string(agent->cpus);
+	put(", \"starts\": %u, \"rounds\": %llu, \"events\": %llu, \"decisions\": %llu, ",
+	    agent->starts, agent->rounds, agent->events, agent->decisions);
+	put("\"run_ns\": %llu, \"switches\": %llu}", agent->run_ns, agent->switches);
+}
+
 static void put_totals(const struct sim_result *result)
 {
 	const sim_u64 *migrations = result->migrations;
@@ -140,6 +149,11 @@ void sim_result_print(const struct sim_result *result)
 	for (i = 0; i < result->nr_groups; i++) {
 		put("%s", i ? ", " : "");
 		put_group(&result->groups[i]);
+	}
+	put("], \"agents\": [");
+	for (i = 0; i < result->nr_agents; i++) {
+		put("%s", i ? ", " : "");
+		put_agent(&result->agents[i]);
 	}
 	put("], \"warnings\": [");
 	for (i = 0; i < nr_warnings; i++) {

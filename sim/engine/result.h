@@ -33,6 +33,14 @@ struct sim_result_group {
 	unsigned int			nr_marks;
 };
 
+/* A thread that decides for a set of CPUs */
+struct sim_result_agent {
+	const char	*cpus;
+	unsigned int	starts;		/* how often it has begun */
+	sim_u64		rounds, events, decisions;
+	sim_u64		run_ns, switches;
+};
+
 struct sim_result {
 	sim_u64				end_ns;
 	sim_u64				events, switches, wakeups, ticks, forks;
@@ -41,7 +49,8 @@ struct sim_result {
 	sim_u64				hash;
 	const struct sim_result_policy	*policies;
 	const struct sim_result_group	*groups;
-	unsigned int			nr_policies, nr_groups;
+	const struct sim_result_agent	*agents;
+	unsigned int			nr_policies, nr_groups, nr_agents;
 };
 
 /* To standard output: a line of JSON. */

@@ -84,7 +84,9 @@ def test_refusals(word, option, what):
         ["run", "rr", "--agent", "fifo", "--", "true"],
         ["trace", "rr", "--agent", "fifo", "--", "true"],
         ["dev", "rr", "--agent", "fifo"],
-        ["dev", "user", "--sim", "--agent", "fifo"],
+        ["dev", "rr", "--sim", "--agent", "fifo"],
+        ["dev", "user", "--sim", "--agent", "sleep 1"],
+        ["sim", "rr", "--agent", "fifo"],
         ["run", "user", "--agent", "", "--", "true"],
         ["run", "user", "--agent", "fifo", "--agent", "rustland", "--", "true"],
         ["trace", "user", "--agent", "fifo", "--agent", "fifo", "--", "true"],
@@ -196,7 +198,7 @@ def test_a_new_one(tmp_path):
     assert done.returncode == 0 and f"--agent {tmp_path}/my-own" in done.stdout
     there = {str(f.relative_to(tmp_path / "my-own")) for f in tmp_path.rglob("*") if f.is_file()}
     assert {"Cargo.toml", "src/main.rs", "README.md", ".cargo/config.toml"} <= there
-    assert agents._program_of(tmp_path / "my-own") == "my-own"
+    assert agents.program_of(tmp_path / "my-own") == "my-own"
     code = (tmp_path / "my-own/src/main.rs").read_text()
     assert "impl Scheduler for MyOwn {" in code and max(map(len, code.splitlines())) <= 100
     again = saakm("new", "--user", "my-own", "--dir", tmp_path)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 from saakm.base import paths
 from saakm.base.errors import SaakmError
 from saakm.cli import app
+from saakm.dev.agent_scaffold import agent_files
 from saakm.dev.simulated import Run, Simulated
 from saakm.dev.simulated_view import SimulatedView, tell
 from saakm.model.schema import fit, plain
@@ -197,6 +199,21 @@ def test_a_newer_save_ends_a_run(policy, monkeypatch):
         session.close()
     assert (found.outcome, found.version, found.saves) == ("ran", 1, 3)
     assert tell(found, "mine").startswith("3 saves at once: version 1 ran ")
+
+
+def test_an_agent_that_is_the_users_is_watched(tmp_path):
+    for name, text in agent_files("mine", tmp_path).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    session = Simulated(Asked("user", agent=str(tmp_path)), paths.POLICIES / "user")
+    try:
+        assert session.saved() == 0
+        main = tmp_path / "src" / "main.rs"
+        main.write_text(f"// saved\n{main.read_text()}")
+        while not session.saved():
+            time.sleep(0.01)
+    finally:
+        session.close()
 
 
 def test_what_has_changed_stands_below_each_row(policy, capsys):

@@ -109,8 +109,7 @@ def test_no_compiler_makes_a_difference(recipe):
 # --- what it prints ---
 
 
-# Programs decide for `user`, and there are none in the simulator.
-@pytest.mark.parametrize("policy", [policy for policy in policies() if policy != "user"])
+@pytest.mark.parametrize("policy", policies())
 def test_each_policy_runs(policy, endless):
     found = result(policy, "--workload", endless, "--for", "50ms", "--check")
     assert found["end_ns"] == 50_000_000 and not found["misbehaved"] and not found["warnings"]

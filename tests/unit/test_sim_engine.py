@@ -60,9 +60,8 @@ class Programs:
         for part in (*PARTS, "main"):
             objects.append(self.directory / f"{part}-{build.name}.o")
             if not objects[-1].exists():
-                # The tests have a main() of their own.
                 source = str(ENGINE / f"{part}.c")
-                self._compile(build, "-Dmain=sim_main", "-c", source, "-o", str(objects[-1]))
+                self._compile(build, "-c", source, "-o", str(objects[-1]))
         return objects
 
     def _compile(self, build: Build, *arguments: str) -> None:

@@ -15,10 +15,9 @@ from saakm.sim.kinds import Compiler, Kind, Recipe
 
 CHECKS = Path(__file__).parent / "data" / "sim_headers.c"
 EXAMPLES = paths.REPO / "docs" / "examples"
-# They look into a running kernel's code, or speak with what is not simulated.
+# They look into a running kernel's code.
 KERNEL_ONLY = {
     paths.GUEST_MODULES / "midfork/midfork.c": "linux/kprobes.h",
-    paths.POLICIES / "user/device.c": "linux/miscdevice.h",  # programs outside
 }
 RECIPES = [
     Recipe(),

@@ -136,6 +136,10 @@ impl<'a> Agent<'a> {
                 return End::Retired;
             }
             self.tell(counters);
+            #[cfg(saakm_sim)]
+            if crate::simulated::computes(self.nr_events, self.out.decided) {
+                return End::Stopped;
+            }
             if stop.load(Ordering::Relaxed) {
                 return End::Stopped;
             }

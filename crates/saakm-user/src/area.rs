@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use crate::protocol::{Page, DECISION_WORDS, EVENT_WORDS, PROTOCOL, RECORDS};
 use crate::ring::Ring;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::system;
 
 const PAGE: usize = 4096;
 
@@ -225,9 +226,7 @@ impl Drop for Area {
     fn drop(&mut self) {
         match self.owner {
             // SAFETY: it is the mapping that was taken over, and nothing of it is lent.
-            Owner::Mapped => unsafe {
-                libc::munmap(self.base.as_ptr().cast(), self.bytes);
-            },
+            Owner::Mapped => unsafe { system::unmap(self.base, self.bytes) },
             // SAFETY: it was allocated so.
             Owner::Heap => unsafe { dealloc(self.base.as_ptr(), heap_layout(self.bytes)) },
         }

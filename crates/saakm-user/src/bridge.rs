@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The system calls of an agent, and the device that has them.
 
-use std::fs::{File, OpenOptions};
-use std::os::fd::AsRawFd;
-use std::ptr::{null_mut, NonNull};
+use std::ptr::null_mut;
 
 use nix::errno::Errno;
 use saakm::failure::Failure;
@@ -12,6 +10,7 @@ use saakm::host::Host;
 use crate::area::Area;
 use crate::cpus::Cpus;
 use crate::protocol::{self, Attach, Page, State, NAME_LEN, PROTOCOL, STATE_MAX};
+use crate::system::{self, File};
 
 /// What an agent asks of the kernel. Tests have a kernel of their own.
 pub trait Bridge {
@@ -41,11 +40,8 @@ impl Device {
         name: &str,
     ) -> Result<(Self, Area), Failure> {
         let what = format!("cannot schedule CPUs {cpus}");
-        let path = host.path("dev").join(protocol::DEVICE);
-        let opened = OpenOptions::new().read(true).write(true).open(&path);
-        let file = opened.map_err(|error| {
-            let failure = Failure::new(&what, format!("{}: {error}", path.display()));
-            failure.hint("load the policy with: saakmctl load user; and be root")
+        let file = File::open(host).map_err(|why| {
+            Failure::new(&what, why).hint("load the policy with: saakmctl load user; and be root")
         })?;
         let mut attach = Attach {
             protocol: PROTOCOL,
@@ -60,11 +56,7 @@ impl Device {
         for (to, from) in attach.name[..NAME_LEN - 1].iter_mut().zip(name.bytes()) {
             *to = from;
         }
-        let result = ioctl(
-            &file,
-            protocol::ATTACH,
-            std::ptr::addr_of_mut!(attach).cast(),
-        );
+        let result = file.ioctl(protocol::ATTACH, std::ptr::addr_of_mut!(attach).cast());
         let sentence = text_of(&attach.sentence);
         result.map_err(|errno| explain(&what, errno, &sentence))?;
         let area = map(&file).map_err(|why| Failure::new(&what, why))?;
@@ -93,39 +85,21 @@ fn text_of(bytes: &[u8]) -> String {
 /// The first page says how long the whole is.
 fn map(file: &File) -> Result<Area, String> {
     let failed = |error| format!("its memory cannot be mapped: {error}");
-    let page = map_bytes(file, 4096).map_err(failed)?;
+    let page = file.map(4096).map_err(failed)?;
     // SAFETY: the page is mapped, and the kernel has filled it in. It writes other fields by now,
     // so there may be no reference to the whole.
     let bytes = unsafe {
         let bytes =
             std::ptr::addr_of!((*page.cast::<Page>().as_ptr()).bytes).read_volatile() as usize;
-        libc::munmap(page.as_ptr().cast(), 4096);
+        system::unmap(page, 4096);
         bytes
     };
     if bytes < 4096 {
         return Err(format!("its memory would have {bytes} bytes"));
     }
-    let base = map_bytes(file, bytes).map_err(failed)?;
+    let base = file.map(bytes).map_err(failed)?;
     // SAFETY: it is the mapping just made.
     unsafe { Area::from_mapping(base, bytes) }.map_err(|why| format!("its memory: {why}"))
-}
-
-fn map_bytes(file: &File, bytes: usize) -> Result<NonNull<u8>, Errno> {
-    // All pages are there from the start, so that none of them faults later.
-    let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-    let rights = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping touches no other.
-    let base = unsafe { libc::mmap(null_mut(), bytes, rights, flags, file.as_raw_fd(), 0) };
-    if base == libc::MAP_FAILED {
-        return Err(Errno::last());
-    }
-    NonNull::new(base.cast()).ok_or(Errno::EFAULT)
-}
-
-fn ioctl(file: &File, request: u32, argument: *mut u8) -> Result<i32, Errno> {
-    // SAFETY: each caller gives what this request takes, and it lives until the return.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), request as _, argument) };
-    Errno::result(result)
 }
 
 impl Device {
@@ -135,11 +109,8 @@ impl Device {
             data: room.as_mut_ptr() as u64,
             bytes: room.len() as u64,
         };
-        ioctl(
-            &self.file,
-            protocol::LOAD,
-            std::ptr::addr_of_mut!(argument).cast(),
-        )?;
+        self.file
+            .ioctl(protocol::LOAD, std::ptr::addr_of_mut!(argument).cast())?;
         Ok(argument.bytes as usize)
     }
 }
@@ -147,11 +118,11 @@ impl Device {
 impl Bridge for Device {
     #[inline]
     fn park(&self) -> Result<(), Errno> {
-        ioctl(&self.file, protocol::PARK, null_mut()).map(drop)
+        self.file.ioctl(protocol::PARK, null_mut()).map(drop)
     }
 
     fn submit(&self) -> Result<(), Errno> {
-        ioctl(&self.file, protocol::SUBMIT, null_mut()).map(drop)
+        self.file.ioctl(protocol::SUBMIT, null_mut()).map(drop)
     }
 
     fn save(&self, state: &[u8]) -> Result<(), Errno> {
@@ -159,12 +130,9 @@ impl Bridge for Device {
             data: state.as_ptr() as u64,
             bytes: state.len() as u64,
         };
-        ioctl(
-            &self.file,
-            protocol::SAVE,
-            std::ptr::addr_of_mut!(argument).cast(),
-        )
-        .map(drop)
+        self.file
+            .ioctl(protocol::SAVE, std::ptr::addr_of_mut!(argument).cast())
+            .map(drop)
     }
 
     fn load(&self) -> Result<Vec<u8>, Errno> {

@@ -82,6 +82,11 @@
 //! With the feature `fake` there is the module `fake`: the kernel's side of the protocol
 //! in memory, and a model of a machine that runs threads as a scheduler decides.
 //!
+//! # In the simulator
+//!
+//! `saakm sim user --agent DIRECTORY` compiles a scheduler with `--cfg saakm_sim` and links the simulator
+//! into its program: [`run`] then runs that. Nothing else of the scheduler changes.
+//!
 //! # Static programs
 //!
 //! `cargo guest -p saakm-schedulers` builds them for the guests of the lab.
@@ -104,6 +109,8 @@ pub mod domains;
 #[cfg(all(not(any(loom, shuttle)), any(test, feature = "fake")))]
 pub mod fake;
 #[cfg(not(any(loom, shuttle)))]
+mod member;
+#[cfg(not(any(loom, shuttle)))]
 pub mod memory;
 #[cfg(not(any(loom, shuttle)))]
 mod options;
@@ -111,26 +118,44 @@ mod options;
 mod out;
 #[cfg(not(any(loom, shuttle)))]
 pub mod queues;
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(loom, shuttle, saakm_sim)))]
 mod run;
 #[cfg(not(any(loom, shuttle)))]
 mod scheduler;
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(loom, shuttle, saakm_sim)))]
 pub mod signals;
+#[cfg(saakm_sim)]
+pub mod signals {
+    //! Signals of a simulated machine, which has no other than this.
+    pub use crate::simulated::nudge;
+    pub(crate) use crate::simulated::own_tid;
+}
+#[cfg(saakm_sim)]
+mod simulated;
 #[cfg(not(any(loom, shuttle)))]
 mod state;
 #[cfg(not(any(loom, shuttle)))]
 pub mod stats;
+#[cfg(not(any(loom, shuttle, saakm_sim)))]
+mod system;
 #[cfg(not(any(loom, shuttle)))]
 mod task;
 #[cfg(not(any(loom, shuttle)))]
 pub mod threads;
 
+#[cfg(saakm_sim)]
+use simulated as system;
+
+#[cfg(not(any(loom, shuttle, saakm_sim)))]
+pub use run::run;
+#[cfg(saakm_sim)]
+pub use simulated::run;
+
 #[cfg(not(any(loom, shuttle)))]
 pub use {
+    member::Place,
     options::Options,
     out::{Fault, Out},
-    run::{run, Place},
     saakm::failure::Failure,
     scheduler::Scheduler,
     task::{Event, Task, Turn},

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use crate::area::Area;
 use crate::domains::Domain;
-use crate::run::Place;
+use crate::member::Place;
 use crate::signals;
 
 /// Threads in the order of their keys; with equal keys in that of their arrival.

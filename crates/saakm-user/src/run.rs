@@ -1,54 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 //! A process of agents: a thread for each domain, and one that waits for signals.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use saakm::failure::Failure;
 use saakm::host::Host;
-use saakm::join::{self, Request};
-use saakm::{lookup, policies, topology};
+use saakm::{policies, topology};
 
-use crate::agent::{Agent, End};
-use crate::area::Area;
-use crate::bridge::{Bridge, Device};
+use crate::agent::End;
 use crate::cpus::Cpus;
 use crate::domains::{self, Domain};
+use crate::member::{be_agent, Common, Place, POLICY};
 use crate::memory;
 use crate::options::Options;
 use crate::out::Fault;
 use crate::signals;
-use crate::state;
 use crate::stats::Counters;
 use crate::Scheduler;
-
-/// The policy whose threads agents schedule, and are.
-const POLICY: &str = "user";
-
-/// Where an agent runs: what its scheduler needs to know to work with its neighbours.
-pub struct Place {
-    /// Its domain.
-    pub domain: Domain,
-    /// The memory that it shares with the kernel.
-    pub area: Arc<Area>,
-    /// The id of its thread, for [`signals::nudge`].
-    pub tid: i32,
-}
-
-/// What all threads have.
-struct Common {
-    host: Host,
-    name: String,
-    flags: u32,
-    take_over: bool,
-    stop: AtomicBool,
-    attached: AtomicU32,
-    /// What those agents that have left leave to their successors.
-    left: Mutex<Vec<u8>>,
-}
 
 struct Running {
     cpus: Cpus,
@@ -79,15 +51,7 @@ where
     if let Err(errno) = memory::lock() {
         eprintln!("{name}: memory is not locked, so threads may wait for its disk: {errno}");
     }
-    let common = Arc::new(Common {
-        host,
-        name: name.to_owned(),
-        flags: options.flags(),
-        take_over: options.take_over,
-        stop: AtomicBool::new(false),
-        attached: AtomicU32::new(0),
-        left: Mutex::new(Vec::new()),
-    });
+    let common = Arc::new(Common::new(host, options, name));
     let make = Arc::new(make);
     let mut running = Vec::new();
     for domain in domains {
@@ -123,77 +87,6 @@ where
         counters,
         thread,
     })
-}
-
-fn be_agent<S: Scheduler>(
-    common: &Common,
-    domain: Domain,
-    make: impl Fn(&Place) -> S,
-    counters: &Counters,
-) -> Result<End, Failure> {
-    settle_on(&domain.cpus)?;
-    join_policy(&common.host)?;
-    let (device, area) = Device::attach(&common.host, &domain.cpus, common.flags, &common.name)?;
-    tracing::debug!(cpus = %domain.cpus, sentence = device.sentence, "attached");
-    let place = Place {
-        domain,
-        area: Arc::new(area),
-        tid: signals::own_tid(),
-    };
-    let mut scheduler = make(&place);
-    if common.take_over {
-        take_state(&device, &place.domain.cpus, &mut scheduler);
-    }
-    common.attached.fetch_add(1, Ordering::Relaxed);
-    memory::touch_stack();
-    let mut agent = Agent::new(&place.area, &device, &place.domain.cpus);
-    counters.begin();
-    let end = agent.serve(&mut scheduler, &common.stop, counters);
-    counters.count_faults();
-    tracing::debug!(cpus = %place.domain.cpus, ?end, "leaves");
-    if end == End::Retired {
-        leave_state(common, &device, &place.domain.cpus, &scheduler);
-    }
-    Ok(end)
-}
-
-fn take_state<S: Scheduler>(device: &Device, cpus: &Cpus, scheduler: &mut S) {
-    match device.load() {
-        Ok(all) => state::about(&all, cpus).for_each(|state| scheduler.load(state)),
-        Err(errno) => tracing::debug!(%errno, "there is no state to take over"),
-    }
-}
-
-/// The successor waits for this agent's end, so what it shall know is there before.
-fn leave_state<S: Scheduler>(common: &Common, device: &Device, cpus: &Cpus, scheduler: &S) {
-    let mut all = common
-        .left
-        .lock()
-        .unwrap_or_else(|error| error.into_inner());
-    let fits = state::add(&mut all, cpus, &scheduler.save());
-    let saved = device.save(&all);
-    tracing::debug!(fits, ?saved, "left a state");
-}
-
-/// An agent runs where it schedules.
-fn settle_on(cpus: &Cpus) -> Result<(), Failure> {
-    let bytes = size_of_val(cpus.words());
-    // SAFETY: the bitmap has that many bytes.
-    let result = unsafe { libc::sched_setaffinity(0, bytes, cpus.words().as_ptr().cast()) };
-    Errno::result(result)
-        .map(drop)
-        .map_err(|errno| Failure::new(format!("cannot run on CPUs {cpus}"), errno.desc()))
-}
-
-fn join_policy(host: &Host) -> Result<(), Failure> {
-    let request = Request {
-        choice: lookup::choose(host, POLICY)?,
-        wanted: POLICY.to_owned(),
-        nice: None,
-        param: None,
-        reset_on_fork: false,
-    };
-    join::apply(host, 0, &request)
 }
 
 /// The kernel takes over from a process that ends, and that is best after a panic.

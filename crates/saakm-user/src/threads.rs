@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 //! What a scheduler remembers of each thread, found by pid.
 
-use nix::errno::Errno;
 use rustc_hash::FxHashMap;
+
+use crate::system::exists;
 
 /// A value for each thread. Room for many is there from the start; beyond it the table grows
 /// inside the arena, which takes long once but faults no page.
@@ -78,13 +79,6 @@ impl<T: Default> Threads<T> {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
-}
-
-/// Whether there is a thread of this number, of whatever policy.
-fn exists(pid: u32) -> bool {
-    // SAFETY: signal 0 does nothing to anybody.
-    let asked = |pid| Errno::result(unsafe { libc::kill(pid, 0) });
-    i32::try_from(pid).is_ok_and(|pid| asked(pid) != Err(Errno::ESRCH))
 }
 
 #[cfg(test)]

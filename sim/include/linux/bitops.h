@@ -46,6 +46,7 @@ static __always_inline bool __test_and_clear_bit(long n, volatile unsigned long 
 }
 
 #define set_bit(n, bits)		__set_bit(n, bits)
+#define assign_bit(n, bits, value)	__assign_bit(n, bits, value)
 #define clear_bit(n, bits)		__clear_bit(n, bits)
 #define test_and_set_bit(n, bits)	__test_and_set_bit(n, bits)
 #define test_and_clear_bit(n, bits)	__test_and_clear_bit(n, bits)

@@ -26,6 +26,7 @@ extern struct cpumask __cpu_possible_mask, __cpu_present_mask, __cpu_online_mask
 #define cpu_online_mask		((const struct cpumask *)&__cpu_online_mask)
 #define cpu_active_mask		((const struct cpumask *)&__cpu_active_mask)
 
+#define cpumask_size()		(BITS_TO_LONGS(nr_cpu_ids) * sizeof(long))
 #define cpumask_bits(mask)	((mask)->bits)
 #define cpumask_pr_args(mask)	(int)nr_cpu_ids, cpumask_bits(mask)
 

@@ -23,6 +23,7 @@
 #define ENOTDIR		20
 #define EISDIR		21
 #define EINVAL		22
+#define ENOTTY		25
 #define EFBIG		27
 #define ENOSPC		28
 #define ESPIPE		29
@@ -46,6 +47,7 @@
 #define ETIMEDOUT	110
 #define EALREADY	114
 #define EINPROGRESS	115
+#define ESTALE		116
 #define EUCLEAN		117
 #define EMEDIUMTYPE	124
 #define ECANCELED	125

@@ -15,6 +15,7 @@ struct dentry;
 struct module;
 struct poll_table_struct;
 struct proc_dir_entry;
+struct vm_area_struct;
 
 struct inode {
 	void		*i_private;
@@ -35,7 +36,15 @@ struct file_operations {
 				 loff_t *pos);
 	int		(*open)(struct inode *inode, struct file *file);
 	int		(*release)(struct inode *inode, struct file *file);
+	int		(*mmap)(struct file *file, struct vm_area_struct *vma);
+	long		(*unlocked_ioctl)(struct file *file, unsigned int command,
+					  unsigned long value);
+	long		(*compat_ioctl)(struct file *file, unsigned int command,
+					unsigned long value);
 };
+
+/* No program has pointers of another size. */
+#define compat_ptr_ioctl	NULL
 
 int simple_open(struct inode *inode, struct file *file);
 loff_t noop_llseek(struct file *file, loff_t offset, int whence);

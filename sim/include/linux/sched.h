@@ -152,6 +152,8 @@ struct task_struct {
 
 	u8			sched_reset_on_fork;
 	u8			per_cpu;		/* model: kthread_is_per_cpu() */
+	u8			signalled;		/* model: signal_pending() */
+	u8			in_user;		/* model: although it has a stack */
 
 	/* names and relations */
 	pid_t			tgid;
@@ -326,6 +328,11 @@ extern struct list_head model_tasks;		/* all threads, in order of creation */
 	list_for_each_entry_rcu(t, &model_tasks, tasks) if (((p) = (t)->group_leader))
 
 struct task_struct *find_task_by_vpid(pid_t pid);
+
+static inline int signal_pending(const struct task_struct *p)
+{
+	return p->signalled;
+}
 
 /* Sleeping and waking: sim/core/switch.c, wakeup.c; schedule_timeout*(): timers.c */
 

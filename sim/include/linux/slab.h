@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory. Stands for linux/slab.h, vmalloc.h, gfp.h, mm.h. Each allocation is one of the host's, so
+ * Memory. Stands for linux/slab.h, vmalloc.h, gfp.h. Each allocation is one of the host's, so
  * that a sanitizer knows its ends. GFP_KERNEL may sleep, and says so; with the option fail= any but
  * __GFP_NOFAIL may fail.
  */
@@ -34,8 +34,11 @@ size_t ksize(const void *memory);
 /* As large as there is memory; to be freed by kvfree() or vfree() respectively. */
 void *kvmalloc(size_t size, gfp_t gfp);
 void kvfree(const void *memory);
+void *kvmemdup(const void *from, size_t size, gfp_t gfp);
 void *vmalloc(unsigned long size);
 void *vzalloc(unsigned long size);
+/* Which a process maps: see <linux/mm.h>. */
+void *vmalloc_user(unsigned long size);
 void vfree(const void *memory);
 
 static inline void *kzalloc(size_t size, gfp_t gfp)

@@ -30,6 +30,11 @@ static inline unsigned long __must_check copy_to_user(void __user *to, const voi
 #define get_user(value, from)	({ (value) = *(from); 0; })
 #define put_user(value, to)	({ *(to) = (value); 0; })
 
+/* To be freed by kvfree(); ERR_PTR() */
+void *vmemdup_user(const void __user *from, size_t size);
+
+#define u64_to_user_ptr(number)	((void __user *)(unsigned long)(number))
+
 /* On the stack of the strand that runs */
 int object_is_on_stack(const void *object);
 

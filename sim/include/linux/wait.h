@@ -68,7 +68,7 @@ void wake_up_var(void *var);
 #define wake_up(wq)			__wake_up(wq, TASK_NORMAL, 1, NULL)
 #define wake_up_all(wq)			__wake_up(wq, TASK_NORMAL, 0, NULL)
 
-/* Nobody sends signals: an interruptible sleep ends by its condition alone. */
+/* An interruptible sleep ends by its condition alone: who gets signals sleeps otherwise, below. */
 #define ___wait_event(wq, condition, state, sleep) do {				\
 	struct wait_queue_entry __entry;					\
 										\
@@ -104,6 +104,16 @@ void wake_up_var(void *var);
 	__sim_wait_timeout(wq, condition, timeout, TASK_UNINTERRUPTIBLE)
 #define wait_event_idle_timeout(wq, condition, timeout) \
 	__sim_wait_timeout(wq, condition, timeout, TASK_IDLE)
+/* Of all sleeps the only one that a signal ends: where an agent is parked. */
+#define wait_event_interruptible_timeout(wq, condition, timeout) ({		\
+	bool __signalled = false;						\
+	long __rest = __sim_wait_timeout(wq, (condition) ||			\
+					 (__signalled = signal_pending(current)),	\
+					 timeout, TASK_INTERRUPTIBLE);		\
+	__signalled ? -ERESTARTSYS : __rest;					\
+})
+#define wait_event_killable_timeout(wq, condition, timeout) \
+	__sim_wait_timeout(wq, condition, timeout, TASK_KILLABLE)
 
 struct completion {
 	unsigned int		done;		/* UINT_MAX: for all and ever */

@@ -29,8 +29,8 @@ DEFAULT = OURS[0]
 SCHEDULERS = tuple(f"{POLICY}:{name}" for name in OURS)
 MANIFEST = "Cargo.toml"
 
-_CRATE = "saakm-schedulers"  # whose programs ours are
-_TRIPLE = "x86_64-unknown-linux-gnu"
+CRATE = "saakm-schedulers"  # whose programs ours are
+TRIPLE = "x86_64-unknown-linux-gnu"
 _PLACE = paths.CARGO / "agents"
 _STAMP = "saakm.stamp"  # each use changes its time
 _UNUSED_SECONDS = 7 * 24 * 3600
@@ -43,9 +43,13 @@ class Agent:
     words: tuple[str, ...]  # as the user has them, but for where the program is
 
     @property
+    def is_ours(self) -> bool:
+        return self.words[0] in OURS
+
+    @property
     def project(self) -> Path | None:
         """Whose sources cargo builds."""
-        if self.words[0] in OURS:
+        if self.is_ours:
             return paths.CRATES
         return Path(self.words[0]) if os.path.isdir(self.words[0]) else None
 
@@ -56,7 +60,7 @@ class Agent:
     def command(self) -> list[str]:
         """Its words, of a program that is there. Builds it."""
         first = self.words[0]
-        if first in OURS:
+        if self.is_ours:
             return [str(build_ours(first)), *self.words[1:]]
         if self.project:
             return [str(_build_project(self.project)), *self.words[1:]]
@@ -223,11 +227,11 @@ def build_ours(name: str) -> Path:
     program = _PLACE / inputs[:16] / name
     stamp = program.with_name(f"{name}.{_STAMP}")
     if not is_fresh(stamp, inputs, program):
-        _refuse_without_crate()
+        refuse_without_crates()
         with locked(paths.CARGO / "lock"):
             if not is_fresh(stamp, inputs, program):
                 cache.make(program.parent)
-                release = paths.CARGO / _TRIPLE / "release"
+                release = paths.CARGO / TRIPLE / "release"
                 # Cargo compares times only: see ctl.py.
                 forget(release)
                 log, what = paths.LOGS / f"agent-{name}.log", f"building the agent {name}"
@@ -244,11 +248,11 @@ def _inputs() -> str:
     return inputs_of_crates("saakmctl")
 
 
-def _refuse_without_crate() -> None:
-    if not (paths.CRATES / _CRATE / MANIFEST).exists():
+def refuse_without_crates() -> None:
+    if not (paths.CRATES / CRATE / MANIFEST).exists():
         raise SaakmError(
             f"the agents {', '.join(OURS)} cannot be built",
-            f"this checkout has no crates/{_CRATE}",
+            f"this checkout has no crates/{CRATE}",
             "check out crates/, or name an agent of your own: --agent COMMAND",
         )
 
@@ -265,7 +269,7 @@ def _build_project(directory: Path) -> Path:
 
     One that runs cannot be written, and a guest goes on serving a file that it has read once.
     """
-    name = _program_of(directory)
+    name = program_of(directory)
     target = _PLACE / f"{directory.name}-{paths.checkout_key(directory)}"
     # Its lock file is its author's, who may have added something since.
     words = [word for word in _words() if word != "--locked"]
@@ -273,7 +277,7 @@ def _build_project(directory: Path) -> Path:
     with locked(target / "lock"):
         log, what = paths.LOGS / f"agent-{name}.log", f"building the agent {name}"
         run_cargo([*words, "--bin", name], log, what, target, directory)
-        built = target / _TRIPLE / "release" / name
+        built = target / TRIPLE / "release" / name
         digest = hashlib.sha256(built.read_bytes()).hexdigest()[:16]
         program = _PLACE / digest / name
         if not program.exists():
@@ -284,7 +288,7 @@ def _build_project(directory: Path) -> Path:
     return program
 
 
-def _program_of(directory: Path) -> str:
+def program_of(directory: Path) -> str:
     manifest = directory / MANIFEST
     try:
         parsed = tomllib.loads(manifest.read_text())

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from ..base.errors import BadInput, SaakmError
+from ..base.errors import SaakmError
 from ..base.progress import meter
 from ..builder import agents
 from ..builder.agents import Agent
@@ -82,9 +82,8 @@ def dev(
         load or (), param or (), settings or (), sanitize, check, interleave, free, each_for
     )
     if sim:
-        _refuse_agent(one_agent(agent))
         with statuses():
-            asked = choices.asked(policy, workload or _SIMULATED_WORKLOAD, vm)
+            asked = choices.asked(policy, one_agent(agent), workload or _SIMULATED_WORKLOAD, vm)
             _simulate(asked, as_json, seconds)
         return
     choices.refuse_in_guest()
@@ -140,15 +139,6 @@ def _view(source: Path, agent: Agent | None, as_json: bool, lines: bool) -> Plai
     return Plain(source, as_json, name) if lines else Screen(source, name=name)
 
 
-def _refuse_agent(option: str | None) -> None:
-    if option is not None:
-        raise BadInput(
-            f"--agent '{option}' has no effect with --sim",
-            "a simulated machine runs no programs",
-            "leave it out, or --sim",
-        )
-
-
 def _follow(session: Session | AgentSession, view: Plain | Screen, until: float) -> None:
     now, due = None, 0.0
     while time.monotonic() < until:
@@ -164,7 +154,7 @@ def _follow(session: Session | AgentSession, view: Plain | Screen, until: float)
 
 def _simulate(asked: Asked, as_json: bool, seconds: float) -> None:
     """A first Ctrl-C in the middle of a run ends that one, whose beginning is shown, too."""
-    source = source_of(asked.policy)
+    source = source_of(agents.apart(asked.policy)[0])
     title = asked.course().title  # refuses what it must before anything is said
     session, view = Simulated(asked, source), SimulatedView(source, as_json)
     until = time.monotonic() + seconds if seconds else float("inf")

@@ -66,7 +66,7 @@ class Choices:
                     f"add --sim, or leave out --{name}",
                 )
 
-    def asked(self, policy: str, workload: str, vm: VmOptions) -> Asked:
+    def asked(self, policy: str, agent: str | None, workload: str, vm: VmOptions) -> Asked:
         _refuse_in_simulation(vm)
         return Asked(
             policy=policy,
@@ -81,6 +81,7 @@ class Choices:
             sanitize=self.sanitize,
             check=self.check,
             interleave=self.interleave,
+            agent=agent,
         )
 
 

@@ -30,6 +30,7 @@ from ..view.terminal import label, table
 from ..workload.builtin.options import Builtin
 from ..workload.registry import listing
 from . import sim_options as options
+from .under import AgentOption, one_agent
 
 _KEPT = _RESULT, _PROGRAM, _COSTS = "result.json", "workload.program", "costs.txt"
 _MANY_EVENTS = 5_000_000  # in a trace: some 500 MB while it is written
@@ -63,6 +64,7 @@ class Output:
 
 def sim(
     policy: options.Policy = "",
+    agent: AgentOption = None,
     besides: options.Load = None,
     topology: options.Topology = USUAL,
     workload: options.Workload = "hackbench",
@@ -109,6 +111,7 @@ def sim(
         interleave=interleave,
         compiler=compiler,
         coverage=coverage,
+        agent=one_agent(agent),
     )
     with statuses():
         course = asked.course()
@@ -118,7 +121,7 @@ def sim(
 
 
 def _conduct(course: Course, output: Output) -> int:
-    program = build(course.modules, course.recipe)
+    program = build(course.modules, course.recipe, course.agent)
     with traced.events_file() if output.trace else nullcontext() as events:
         environment = covering.environment(output.coverage) if output.coverage else None
         try:

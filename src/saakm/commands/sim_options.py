@@ -6,12 +6,18 @@ from typing import Annotated
 
 import typer
 
+from ..builder.agents import SCHEDULERS
 from ..model.experiment import SEED
 from ..sim.asked import USUAL_TIME
 from ..sim.kinds import Compiler
 from ..sim.machine import NR_CPUS
 
-Policy = Annotated[str, typer.Argument(help="A policy's name or directory.", show_default=False)]
+Policy = Annotated[
+    str,
+    typer.Argument(
+        help=f"A policy's name or directory; {', '.join(SCHEDULERS)}.", show_default=False
+    ),
+]
 Load = Annotated[
     list[str] | None,
     typer.Option("--load", help="Another policy to load besides; may be repeated."),

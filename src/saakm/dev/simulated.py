@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..base.errors import SaakmError
 from ..base.files import hash_named
+from ..builder import agents
 from ..builder.policies import source_files
 from ..sim.asked import Asked
 from ..sim.build import build
@@ -42,10 +43,14 @@ class _Overtaken(Exception):
 
 
 class Simulated:
-    """`asked` is read anew for each save: its Kbuild may change as well."""
+    """`asked` is read anew for each save: its Kbuild may change as well.
+
+    Of a policy whose agent is a project of the user's, saves of that are simulated, too.
+    """
 
     def __init__(self, asked: Asked, source: Path):
         self.asked, self.source = asked, source
+        self._agent = agents.chosen(asked.policy, asked.agent)
         self.version = 0
         self._saves = Saves(self._digest)
 
@@ -66,12 +71,16 @@ class Simulated:
 
     def _digest(self) -> str:
         try:
-            return hash_named(source_files(self.source))
+            return hash_named(self._files())
         except FileNotFoundError:  # an editor is just renaming
             return ""
 
+    def _files(self) -> dict[str, Path]:
+        theirs = self._agent.sources() if self._agent and not self._agent.is_ours else []
+        return {**source_files(self.source), **{str(file): file for file in theirs}}
+
     def _saved_at(self) -> float:
-        times = [file.stat().st_mtime for file in source_files(self.source).values()]
+        times = [file.stat().st_mtime for file in self._files().values()]
         # A file may be put in place with an old date.
         saved, now = max(times, default=0.0), time.time()
         return saved if now - 2 < saved <= now else now
@@ -113,7 +122,7 @@ class Simulated:
 
         begin = time.time()
         course = self.asked.course()
-        program = build(course.modules, course.recipe)
+        program = build(course.modules, course.recipe, course.agent)
         built = time.time()
         result = run(program, course.scenario, on_progress=watch, partial=True)
         self.version += 1

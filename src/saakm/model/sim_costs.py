@@ -36,11 +36,21 @@ class Migration(Strict, frozen=True, kw_only=True):
     source: Word
 
 
+class Agents(Strict, frozen=True, kw_only=True):
+    """In instructions, of an agent's program and its system calls."""
+
+    round: Cost
+    event: Cost
+    decision: Cost
+    source: Word
+
+
 class CostFile(Strict, frozen=True, kw_only=True):
     command: Word  # that made the file
     measured: Word  # what it is made of
     rate: Annotated[int, Meta(ge=1, le=10**6)]  # instructions in a ns, in 1/1000
     migration: Migration
+    agents: Agents
     policies: dict[str, Operations]
     others: Word  # the one whose costs a policy has that was not measured
     schema: int = SCHEMA

@@ -60,6 +60,18 @@ class Migrations(Kept, frozen=True, kw_only=True):
         return self.smt + self.llc + self.node + self.far
 
 
+class Deciding(Kept, frozen=True, kw_only=True):
+    """An agent: a thread that decides for a set of CPUs. What it did before the run began counts."""
+
+    cpus: str
+    starts: int  # more than one: it has ended, as its policy was ejected
+    rounds: int
+    events: int
+    decisions: int
+    run_ns: int
+    switches: int
+
+
 class Simulation(Kept, frozen=True, kw_only=True):
     form: int
     seed: int
@@ -77,6 +89,7 @@ class Simulation(Kept, frozen=True, kw_only=True):
     hash: str  # of all switches and transitions
     policies: list[Policy] = []
     groups: list[Group] = []
+    agents: list[Deciding] = []
     warnings: list[str] = []
     schema: int = SCHEMA
 

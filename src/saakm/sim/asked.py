@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..base.errors import SaakmError
+from ..builder import agents
+from ..builder.agents import Agent
 from ..builder.policies import find_policy
 from ..vm.topology import Topology
 from ..workload.program import Program
 from ..workload.program_text import lines_of, to_text
 from ..workload.registry import input_file, load, text_file
+from . import linking
 from .costs import MEASURED, text_for
 from .durations import nanoseconds
 from .kbuild import Module, read_module
@@ -29,6 +32,7 @@ class Course:
     recipe: Recipe
     scenario: Scenario
     title: str
+    agent: Agent | None = None
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,17 @@ class Asked:
     interleave: int = 0
     compiler: Compiler | None = None
     coverage: Path | None = None
+    agent: str | None = None  # what --agent says
 
     def course(self) -> Course:
         """Reads all that it names, as it is now; refuses what makes no sense."""
-        modules = [read_module(source_of(word)) for word in [self.policy, *self.besides]]
+        agent = agents.chosen(self.policy, self.agent)
+        policy = agents.apart(self.policy)[0]
+        modules = [read_module(source_of(word)) for word in [policy, *self.besides]]
         machine = parse_machine(self.topology)
         recipe = self._recipe(machine)
+        if agent:
+            linking.refuse(agent, recipe)
         costs = self._costs(modules[0])
         program = load(self.workload, machine.cpus)
         scenario = Scenario(
@@ -71,9 +80,11 @@ class Asked:
             settings=tuple(_pair(text, "--set", "handler_limit_ms=500") for text in self.settings),
             program_of=Origin(self.workload, text_file(self.workload), lines_of(program)),
             costs_of=_costs_of(self.costs or MEASURED),
+            agent=agent.words[1:] if agent else (),
         )
-        title = f"{modules[0].name} on {self.topology}: {self.workload}, seed {self.seed}"
-        return Course(modules, recipe, scenario, title)
+        name = f"{modules[0].name}:{agent.text}" if agent else modules[0].name
+        title = f"{name} on {self.topology}: {self.workload}, seed {self.seed}"
+        return Course(modules, recipe, scenario, title, agent)
 
     def inputs(self) -> list[Path]:
         """Files that must not be written while they are read."""

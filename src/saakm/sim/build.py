@@ -13,8 +13,9 @@ from pathlib import Path
 from ..base import cache, paths
 from ..base.errors import SaakmError
 from ..base.files import hash_files, hash_named, replacing
+from ..builder.agents import Agent
 from ..builder.policies import source_files
-from . import complaints, kinds
+from . import complaints, kinds, linking
 from .compile import (
     CACHE,
     CompileError,
@@ -34,25 +35,31 @@ _ATTEMPTS = 3
 _NAME = re.compile(r'[<"](?=([^<>"\n]+)[>"])')
 
 
-def build(modules: Sequence[Module], recipe: Recipe) -> Path:
-    """The program, in which the first module is the policy that the run is for."""
+def build(modules: Sequence[Module], recipe: Recipe, agent: Agent | None = None) -> Path:
+    """The program, in which the first module is the policy that the run is for.
+
+    `agent`: whose program it is to be part of, and who decides for that policy.
+    """
     _refuse_same_names(modules)
     for _ in range(_ATTEMPTS - 1):
         with contextlib.suppress(Edited):
-            return _build(modules, recipe)
-    return _build(modules, recipe)
+            return _build(modules, recipe, agent)
+    return _build(modules, recipe, agent)
 
 
-def _build(modules: Sequence[Module], recipe: Recipe) -> Path:
-    fixed, own = fixed_units(recipe), [policy_units(module, recipe) for module in modules]
+def _build(modules: Sequence[Module], recipe: Recipe, agent: Agent | None) -> Path:
+    fixed = fixed_units(recipe, "agent" if agent else "program")
+    own = [policy_units(module, recipe) for module in modules]
     units = [*fixed, *(unit for group in own for unit in group)]
     digest = hashlib.sha256("\0".join(str(unit.object) for unit in units).encode())
     digest.update("\0".join([*recipe.linking, *(module.name for module in modules)]).encode())
     digest.update(kinds.ORDER.read_bytes())
     name = "-".join(["sim", *(module.name for module in modules)])[:80]
     program = CACHE / "programs" / f"{name}-{digest.hexdigest()[:24]}"
+    if agent:
+        program = CACHE / "objects" / f"{program.name}.o"  # which is no program yet
     if use(program):
-        return program
+        return linking.into(agent, program, recipe) if agent else program
     try:
         objects = compile_all(units)
     except CompileError as error:
@@ -63,8 +70,9 @@ def _build(modules: Sequence[Module], recipe: Recipe) -> Path:
         [objects[unit] for unit in fixed],
         [(module, [objects[unit] for unit in group]) for module, group in zip(modules, own)],
         recipe,
+        for_agent=agent is not None,
     )
-    return program
+    return linking.into(agent, program, recipe) if agent else program
 
 
 def _refuse_same_names(modules: Sequence[Module]) -> None:
@@ -82,8 +90,8 @@ def _refuse_same_names(modules: Sequence[Module]) -> None:
 # --- what is compiled ---
 
 
-def fixed_units(recipe: Recipe) -> list[Unit]:
-    """What is the same for all policies."""
+def fixed_units(recipe: Recipe, start: str = "program") -> list[Unit]:
+    """What is the same for all policies. `start`: of sim/start, where it begins."""
     engine, core = sorted(kinds.ENGINE.glob("*.c")), sorted(kinds.CORE.glob("*.c"))
     if not engine or not core:
         raise SaakmError(
@@ -94,6 +102,8 @@ def fixed_units(recipe: Recipe) -> list[Unit]:
     program, host = recipe.compiler.program, _host_inputs()
     flags = (*recipe.common, *short_paths())
     found = [Unit(file, program, flags, host) for file in engine]
+    first = kinds.START / f"{start}.c"
+    found.append(Unit(first, program, (*flags, f"-I{kinds.ENGINE}"), host))
     inside = (*kernel_flags(recipe), f"-I{kinds.CORE}", f"-I{kinds.ENGINE}", f"-I{kinds.CLASS}")
     files = [*core, kinds.CLASS / "build.c"]
     return found + [Unit(file, program, inside, kernel_inputs()) for file in files]
@@ -181,8 +191,13 @@ def kernel_inputs() -> str:
 
 
 def _link(
-    program: Path, fixed: list[Path], own: list[tuple[Module, list[Path]]], recipe: Recipe
+    program: Path,
+    fixed: list[Path],
+    own: list[tuple[Module, list[Path]]],
+    recipe: Recipe,
+    for_agent: bool = False,
 ) -> None:
+    """Of all that, a program, or an object: `for_agent`."""
     cache.make(program.parent)
     # Another command may link the same program at the same time.
     with tempfile.TemporaryDirectory(dir=program.parent, prefix=f".{program.name}-") as place:
@@ -190,8 +205,10 @@ def _link(
         # In the order in which they are loaded.
         files = [str(file) for file in [*fixed, *joined]]
         with replacing(program) as scratch:
-            command = [recipe.compiler.program, *files, *recipe.linking, "-o", str(scratch)]
-            _run(command, [module for module, _ in own])
+            command = [recipe.compiler.program, *files, *recipe.linking]
+            if for_agent:
+                command = ["ld", "-r", *files]
+            _run([*command, "-o", str(scratch)], [module for module, _ in own])
 
 
 def _join(place: Path, module: Module, objects: list[Path]) -> Path:

@@ -10,7 +10,7 @@ functions: two wakeups are try_to_wake_up() and all that it calls, two switches 
 another policy's round trip differs, both parts do in proportion. A yield is sched_yield() less its
 switch; joining or leaving is half of `setattr`; a fork is `fork` less two wakeups and two switches,
 and includes the exit. System calls, copying, user space are not the scheduler's, and a workload says
-itself how long a thread runs.
+itself how long a thread runs. What an agent computes is assumed: see `source` in the file.
 """
 
 import json
@@ -20,10 +20,11 @@ from pathlib import Path
 from ..base import paths
 from ..base.errors import SaakmError
 from ..base.files import write_text
+from ..builder.agents import POLICY
 from ..model.cost_rows import FunctionRow, Row
 from ..model.fair_class import FAIR
 from ..model.schema import fit, parse_json, plain, read_json
-from ..model.sim_costs import CostFile, Migration, Operations
+from ..model.sim_costs import Agents, CostFile, Migration, Operations
 
 _RESULTS = paths.REPO / "benchmarks" / "results"
 MEASURED = paths.REPO / "benchmarks" / "sim-costs" / "measured.json"
@@ -47,6 +48,18 @@ _SOURCE = (
     "stays cache-hot (sysctl_sched_migration_cost in kernel/sched/fair.c)"
 )
 
+# policies/user/README.md: a round trip through a pipe is two events and two decisions, in a round each.
+_AGENT_PIPE = 16_430
+_AGENTS = Agents(
+    round=2000,
+    event=700,
+    decision=700,
+    source="assumed: together about what a decision of the agent fifo takes more than the policy fifo in "
+    f"a round trip through a pipe ({_AGENT_PIPE:,} instructions, policies/user/README.md), less a switch to "
+    "the agent. Nobody has measured which part of that is a round's, with its system call, an event's, "
+    "a decision's; rustland takes more",
+)
+
 
 def text_for(file: Path, policy: str, rate: int | None = None) -> str:
     """What the program reads: a JSON file's costs of this policy, or the lines as they are.
@@ -67,6 +80,9 @@ def text_for(file: Path, policy: str, rate: int | None = None) -> str:
     rows = dict(costs.of(policy).named)
     for level in ("smt", "llc", "node", "far"):
         rows[f"migration_{level}"] = getattr(costs.migration, level) * rate // costs.rate
+    if policy == POLICY:
+        for what in ("round", "event", "decision"):
+            rows[f"agent_{what}"] = getattr(costs.agents, what)
     return _lines({**rows, "rate": rate})
 
 
@@ -103,6 +119,7 @@ def derive() -> CostFile:
         f"(saakm cost --where --op pipe --schedulers {_BASE})",
         rate=_RATE,
         migration=_migration(),
+        agents=_AGENTS,
         policies={
             name: _operations(found, *base)
             for name, found in measured.items()

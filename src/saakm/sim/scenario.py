@@ -50,6 +50,7 @@ class Scenario:
     settings: tuple[str, ...] = ()  # NAME=VALUE, of files in /sys/kernel/saakm
     program_of: Origin | None = None
     costs_of: Origin | None = None
+    agent: tuple[str, ...] = ()  # options of the one whose program it is
 
     def arguments(self, progress_fd: int | None = None, trace: Path | None = None) -> list[str]:
         """What it reads and nobody has as a file is kept in one, so that the command can be repeated."""
@@ -67,7 +68,8 @@ class Scenario:
             words.append(f"trace={trace}")
         if progress_fd is not None:
             words.append(f"progress={progress_fd}")
-        return [*words, str(self._program())]
+        words.append(str(self._program()))
+        return [*words, "--", *self.agent] if self.agent else words
 
     def _program(self) -> Path:
         return _own(self.program_of) or keep(self.program, "program")

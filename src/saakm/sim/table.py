@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from ..model.simulation import Distribution, Group, Simulation
+from ..model.simulation import Deciding, Distribution, Group, Simulation
 from ..view.terminal import figure, name, table
 from ..view.text import counted
 from .durations import shown, shown_count
@@ -18,6 +18,8 @@ _IN_NS = ("runtime", *_TIMES[1:])
 _WAITS = "CPU wait"
 # With less there is no room for figures, which nobody can guess: the terminal has to wrap lines.
 _NARROWEST = 80
+# Of more there is one line for all.
+_FEW_AGENTS = 8
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,25 @@ def _totals(outcome: Outcome) -> list[str]:
         f"cache, {moves.node:,} within a node, {moves.far:,} between nodes",
         f"CPUs idle {_part(found.idle_ns, found)}, costs of scheduling {_part(found.cost_ns, found)}; "
         f"hash {found.hash}",
+        *_agents(found.agents),
     ]
+
+
+def _agents(agents: list[Deciding]) -> list[str]:
+    if len(agents) > _FEW_AGENTS:
+        return [_decided(f"{len(agents)} agents", agents)]
+    return [_decided(f"agent of CPUs {agent.cpus}", [agent]) for agent in agents]
+
+
+def _decided(who: str, agents: list[Deciding]) -> str:
+    starts = sum(agent.starts for agent in agents)
+    return (
+        f"{who}: {counted(sum(agent.events for agent in agents), 'event')}, "
+        f"{counted(sum(agent.decisions for agent in agents), 'decision')}, "
+        f"{counted(sum(agent.rounds for agent in agents), 'round')}, "
+        f"ran for {shown(sum(agent.run_ns for agent in agents))}"
+        + (f", started {starts} times" if starts > len(agents) else "")
+    )
 
 
 def _against(before: Before | None, found: Simulation) -> list[str]:

@@ -17,10 +17,12 @@ mod ring;
 #[path = "../../../crates/saakm-user/src/sync.rs"]
 mod sync;
 
-// All that area.rs wants of the crate libc.
-extern crate self as libc;
+/// All that area.rs wants of it: never called, for the memory is the kernel's end's.
+mod system {
+    pub unsafe fn unmap(_: std::ptr::NonNull<u8>, _: usize) {}
+}
 
-use std::ffi::{c_char, c_int, c_void, CStr};
+use std::ffi::{c_char, CStr};
 use std::mem::ManuallyDrop;
 use std::process::exit;
 use std::ptr::NonNull;
@@ -32,8 +34,6 @@ use ring::{Reader, Writer};
 use sync::{AtomicU64, Ordering};
 
 extern "C" {
-    pub fn munmap(base: *mut c_void, bytes: usize) -> c_int;
-
     fn ring_memory(bytes: &mut u32) -> *mut u8;
     fn ring_kernel(number: u64) -> u32;
 

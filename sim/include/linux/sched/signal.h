@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Part of <linux/sched.h> here, but that nobody sends signals. */
+/*
+ * Part of <linux/sched.h> here, but for signals: agents alone get any, and none that is fatal.
+ */
 #ifndef _LINUX_SCHED_SIGNAL_H
 #define _LINUX_SCHED_SIGNAL_H
 
