@@ -83,7 +83,7 @@ _RUN_COMMANDS = {"saakm", "call", "subprocess", "CliRunner", "Reader"}
 
 
 def _alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A run of all has every other test of what happens in a guest, another half for each commit:
+    """A run of all has each third test of what happens in a guest, another third for each commit:
     all of them take longer than a run may. --long, or who names a file, has all."""
     if config.getoption("--long") or not all(Path(arg).is_dir() for arg in config.args):
         return
@@ -92,7 +92,7 @@ def _alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
     def waits(item: pytest.Item) -> bool:
         in_guest = "guest" in getattr(item, "fixturenames", ()) and item.path.parent == HERE
         turn = zlib.crc32(f"{seed} {item.path.name} {item.originalname}".encode())
-        return in_guest and _RUN_COMMANDS.isdisjoint(vars(item.module)) and turn % 2 == 0
+        return in_guest and _RUN_COMMANDS.isdisjoint(vars(item.module)) and turn % 3 != 0
 
     waiting = {id(item) for item in items if waits(item)}
     config.hook.pytest_deselected(items=[item for item in items if id(item) in waiting])
