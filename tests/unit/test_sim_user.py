@@ -16,7 +16,7 @@ from saakm.base.errors import SaakmError
 from saakm.builder import agents
 from saakm.cli import app
 from saakm.dev.agent_scaffold import agent_files
-from saakm.sim import costs
+from saakm.sim import costs, linking
 from saakm.sim.build import build
 from saakm.sim.kbuild import read_module
 from saakm.sim.kinds import Kind, Recipe
@@ -179,6 +179,18 @@ def test_an_agent_may_have_some_of_the_cpus():
     done = call.saakm("sim", "user", "--agent", "fifo --cpus 9-12", *asked)
     assert done.returncode == 2
     assert "there is no CPU 12; the simulated machine has CPUs 0-11" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"])
+def test_flags_of_the_users_do_not_replace_ours(name, tmp_path, monkeypatch):
+    """Cargo takes one of its sources of flags: without ours the program is no simulator."""
+    asked = []
+    monkeypatch.setattr(linking, "run_cargo", lambda *_, **names: asked.append(names))
+    linking._cargo("mine", tmp_path, tmp_path, tmp_path / "sim.o", Recipe(Kind.PLAIN))
+    monkeypatch.setenv(name, "")
+    linking._cargo("mine", tmp_path, tmp_path, tmp_path / "sim.o", Recipe(Kind.PLAIN))
+    assert asked[0] == {}
+    assert asked[1]["CARGO_ENCODED_RUSTFLAGS"].startswith("--cfg\x1fsaakm_sim\x1f")
 
 
 # --- what takes minutes ---
