@@ -257,6 +257,7 @@ def test_a_project_of_the_users(tmp_path):
 
 
 ENDS = "        if self.arrivals == 9 {\n            std::process::exit(0);\n        }\n"
+WAITS = "        if self.arrivals == 9 {\n            std::thread::park();\n        }\n"
 COUNTS = "        self.arrivals += 1;\n"
 
 
@@ -264,12 +265,14 @@ COUNTS = "        self.arrivals += 1;\n"
 def test_what_a_project_must_not_do_is_said(tmp_path):
     """But it may print, and where the result goes it does not matter."""
     found = {}
-    for begins in (f'{COUNTS}print!("x");\n', COUNTS + ENDS):
+    for begins in (f'{COUNTS}print!("x");\n', COUNTS + ENDS, COUNTS + WAITS):
         simulator.cache_clear()
         program = simulator(project(tmp_path / "mine", begins))
         done = simulated(program, tmp_path, "hackbench", 4, 20_000)
         found[begins] = done
-    printed, ended = found.values()
+    printed, ended, waited = found.values()
     assert result(printed)["agents"] and "xxx" in printed.stderr
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "the agent's program has ended by itself, with status 0" in ended.stderr
+    assert waited.returncode == 1
+    assert "the agent's program waits, and must not but in PARK" in waited.stderr
