@@ -591,6 +591,12 @@ void sim_core_hangs(void)
 	report_end("an event that does not end: a loop without end");
 }
 
+void sim_core_waits(void)
+{
+	hangs = true;
+	report_end("an event that does not end: the agent's program waits, and must not but in PARK");
+}
+
 void sim_core_stuck(sim_u64 ns, sim_u64 pauses)
 {
 	char text[256];

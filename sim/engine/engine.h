@@ -33,6 +33,9 @@ unsigned int sim_queue_length(void);
 /* Call @fn for each, in no order; it may change what has nothing to do with the order. */
 void sim_queue_each(void (*fn)(struct sim_event *event, void *arg), void *arg);
 
+/* output.c: standard output, or where that was before it became another's */
+extern int sim_result_fd;
+
 /* loop.c */
 extern bool sim_booted;
 void sim_run(void);

@@ -450,6 +450,9 @@ void sim_core_deadlock(int cpu, void *task, const char *what, sim_u64 ns);
 /* One event has computed for seconds of the host's time, and does so still. */
 void sim_core_hangs(void);
 
+/* One event waits, and has for many seconds, for what is outside of the simulation. */
+void sim_core_waits(void);
+
 /*
  * Code has been delaying itself, and nothing else, for @ns, @pauses times: sim_context is its own.
  * Reports; the engine then ends the run.

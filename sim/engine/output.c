@@ -10,17 +10,29 @@
 
 #define BUFFER_SIZE	65536
 
+int sim_result_fd = STDOUT_FILENO;
+
 struct sim_output {
 	FILE		*file;
 	const char	*path;
 };
+
+static FILE *open_standard_output(void)
+{
+	int fd;
+
+	if (sim_result_fd == STDOUT_FILENO)
+		return stdout;
+	fd = dup(sim_result_fd);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
 
 struct sim_output *sim_output_open(const char *path)
 {
 	struct sim_output *output = sim_alloc(sizeof(*output));
 
 	output->path = path;
-	output->file = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	output->file = strcmp(path, "-") ? fopen(path, "w") : open_standard_output();
 	if (!output->file) {
 		sim_free(output);
 		return NULL;

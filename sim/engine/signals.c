@@ -19,11 +19,15 @@
 #define MAX_SAME_BOOTING	4
 #define MAX_SAME		1
 
+/* Of real time, for code that waits outside of the simulation: agents alone can do that. */
+#define LOOK_REAL_S		5
+#define MAX_SAME_REAL		4
+
 struct sim_struck sim_struck;
 
 static volatile sim_u64 events_before = ~0ULL;
 static volatile sim_u64 now_before;
-static volatile unsigned int same;
+static volatile unsigned int same, same_real;
 
 static void interrupted(int signal)
 {
@@ -58,6 +62,31 @@ static void looked_at(int signal, siginfo_t *info, void *context)
 	now_before = sim_now;
 }
 
+static void looked_at_really(int signal, siginfo_t *info, void *context)
+{
+	static sim_u64 events, now = ~0ULL;
+
+	(void)signal, (void)info;
+	if (sim_events != events || sim_now != now)
+		same_real = 0;
+	else if (sim_booted && ++same_real >= MAX_SAME_REAL) {
+		sim_struck_by(context);
+		sim_core_waits();
+		sim_die();
+	}
+	events = sim_events;
+	now = sim_now;
+}
+
+static void look_really(struct sigaction *action)
+{
+	struct itimerval every = { { LOOK_REAL_S, 0 }, { LOOK_REAL_S, 0 } };
+
+	action->sa_sigaction = looked_at_really;
+	sigaction(SIGALRM, action, NULL);
+	setitimer(ITIMER_REAL, &every, NULL);
+}
+
 void sim_signals_init(void)
 {
 	struct sigaction action = { .sa_handler = interrupted };
@@ -70,4 +99,6 @@ void sim_signals_init(void)
 	action.sa_flags = SA_RESTART | SA_SIGINFO;
 	sigaction(SIGVTALRM, &action, NULL);
 	setitimer(ITIMER_VIRTUAL, &every, NULL);
+	if (sim_agents)
+		look_really(&action);
 }

@@ -1,18 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The simulator in an agent's program, whose main() is not ours. Of its words those before -- are
- * the simulator's, and the agent is to see the others alone.
+ * the simulator's, and the agent is to see the others alone. Standard output is the result's: what
+ * the agent prints there comes with the other messages.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engine.h"
 
 static char **words;
 static int nr_words;
+static bool begun, over;
+
+/* By exit(), of which the agent's own are no end of a simulation. 2: whoever refuses says why. */
+static void ends(int status, void *unused)
+{
+	(void)unused;
+	if (over || status == 2 || (begun && !sim_events))
+		return;
+	fprintf(stderr, "%sthe agent's program has ended by itself, with status %d\n",
+		begun ? "" : "before it began to schedule, ", status);
+	_exit(2);
+}
+
+static void part_outputs(void)
+{
+	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return;
+	sim_result_fd = fd;
+}
 
 static void split(int argc, char **argv, char **environment)
 {
@@ -29,6 +54,8 @@ static void split(int argc, char **argv, char **environment)
 		argv[next++] = argv[i];
 	while (next < argc)
 		argv[next++] = NULL;
+	part_outputs();
+	on_exit(ends, NULL);
 }
 
 /* Before any other code sees the words: Rust's runtime keeps them before its main() begins. */
@@ -37,8 +64,13 @@ static void (*const split_first)(int argc, char **argv, char **environment) = sp
 
 int sim_begin(const struct sim_agents *agents)
 {
+	int status;
+
 	sim_agents = agents;
-	return sim_main(nr_words, words);
+	begun = true;
+	status = sim_main(nr_words, words);
+	over = true;
+	return status;
 }
 
 /*

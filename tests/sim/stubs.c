@@ -44,6 +44,11 @@ void sim_core_hangs(void)
 	fputs("hangs\n", stderr);
 }
 
+void sim_core_waits(void)
+{
+	fputs("waits\n", stderr);
+}
+
 void sim_core_deadlock(int cpu, void *task, const char *what, sim_u64 ns)
 {
 	(void)task;

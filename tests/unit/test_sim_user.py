@@ -16,7 +16,7 @@ from saakm.base.errors import SaakmError
 from saakm.builder import agents
 from saakm.cli import app
 from saakm.dev.agent_scaffold import agent_files
-from saakm.sim import costs
+from saakm.sim import costs, linking
 from saakm.sim.build import build
 from saakm.sim.kbuild import read_module
 from saakm.sim.kinds import Kind, Recipe
@@ -181,6 +181,28 @@ def test_an_agent_may_have_some_of_the_cpus():
     assert "there is no CPU 12; the simulated machine has CPUs 0-11" in done.stdout + done.stderr
 
 
+def test_a_program_that_ends_by_itself_is_no_result(tmp_path):
+    """What it prints is said, and never taken for the result."""
+    done = simulated(simulator("fifo"), tmp_path, "hackbench", 4, 5, "--", "--version")
+    assert (done.returncode, done.stdout) == (2, "")
+    why = "before it began to schedule, the agent's program has ended by itself, with status 0"
+    assert done.stderr.splitlines() == [f"{agents.CRATE} 0.1.0", why]
+    done = simulated(simulator("fifo"), tmp_path, "hackbench", 4, 5, "--", "--wrong")
+    assert done.returncode == 2 and "by itself" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"])
+def test_flags_of_the_users_do_not_replace_ours(name, tmp_path, monkeypatch):
+    """Cargo takes one of its sources of flags: without ours the program is no simulator."""
+    asked = []
+    monkeypatch.setattr(linking, "run_cargo", lambda *_, **names: asked.append(names))
+    linking._cargo("mine", tmp_path, tmp_path, tmp_path / "sim.o", Recipe(Kind.PLAIN))
+    monkeypatch.setenv(name, "")
+    linking._cargo("mine", tmp_path, tmp_path, tmp_path / "sim.o", Recipe(Kind.PLAIN))
+    assert asked[0] == {}
+    assert asked[1]["CARGO_ENCODED_RUSTFLAGS"].startswith("--cfg\x1fsaakm_sim\x1f")
+
+
 # --- what takes minutes ---
 
 
@@ -232,3 +254,25 @@ def test_a_project_of_the_users(tmp_path):
         assert bool(rescued(first)) == forgets and groups["receivers"]["iterations"] == 20
         waits.append(groups["receivers"]["waits"]["max_ns"])
     assert waits[0] < 50e6 and waits[1] > 100e6
+
+
+ENDS = "        if self.arrivals == 9 {\n            std::process::exit(0);\n        }\n"
+WAITS = "        if self.arrivals == 9 {\n            std::thread::park();\n        }\n"
+COUNTS = "        self.arrivals += 1;\n"
+
+
+@pytest.mark.long
+def test_what_a_project_must_not_do_is_said(tmp_path):
+    """But it may print, and where the result goes it does not matter."""
+    found = {}
+    for begins in (f'{COUNTS}print!("x");\n', COUNTS + ENDS, COUNTS + WAITS):
+        simulator.cache_clear()
+        program = simulator(project(tmp_path / "mine", begins))
+        done = simulated(program, tmp_path, "hackbench", 4, 20_000)
+        found[begins] = done
+    printed, ended, waited = found.values()
+    assert result(printed)["agents"] and "xxx" in printed.stderr
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "the agent's program has ended by itself, with status 0" in ended.stderr
+    assert waited.returncode == 1
+    assert "the agent's program waits, and must not but in PARK" in waited.stderr

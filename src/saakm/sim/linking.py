@@ -2,6 +2,7 @@
 """Links the simulator into an agent's program, by cargo: the program then is a simulator of its scheduler."""
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from .compile import CACHE, use
 from .kinds import ORDER, Kind, Recipe
 
 _TARGETS = paths.CARGO / "sim"
+_ENCODED = "CARGO_ENCODED_RUSTFLAGS"  # separated by \x1f, and first of all
 # What guests get is small or fast, and takes long to compile.
 _PROFILE = ("lto='off'", "opt-level=1", "strip=false", "panic='abort'", "codegen-units=16")
 
@@ -46,7 +48,7 @@ def into(agent: Agent, simulator: Path, recipe: Recipe) -> Path:
 
 
 def _ours(name: str, simulator: Path, recipe: Recipe) -> Path:
-    how = [*_PROFILE, _flags(recipe), *_linking(simulator, recipe)]
+    how = [*_PROFILE, *_flags(recipe), *_linking(simulator, recipe)]
     digest = hashlib.sha256("\0".join([inputs_of_crates("saakmctl"), *how]).encode())
     program = CACHE / "programs" / f"{simulator.stem[:60]}-{name}-{digest.hexdigest()[:24]}"
     if use(program):
@@ -79,21 +81,25 @@ def _cargo(
     name: str, directory: Path, target: Path, simulator: Path, recipe: Recipe, *more: str
 ) -> Path:
     words = ["rustc", "--release", *more, "--bin", name, "--target", TRIPLE]
-    for setting in [*(f"profile.release.{one}" for one in _PROFILE), _flags(recipe)]:
+    flags = f"target.{TRIPLE}.rustflags={_flags(recipe)}"
+    for setting in [*(f"profile.release.{one}" for one in _PROFILE), flags]:
         words += ["--config", setting]
     log, what = paths.LOGS / f"sim-agent-{name}.log", f"building a simulator with the agent {name}"
     # Of the sanitizers' runtime, which must come before all else: an option that is not stable.
-    stable = {"RUSTC_BOOTSTRAP": "1"} if recipe.kind is Kind.SANITIZE else {}
+    more_environment = {"RUSTC_BOOTSTRAP": "1"} if recipe.kind is Kind.SANITIZE else {}
+    # Flags in the user's environment would replace ours; this variable replaces those.
+    if any(name in os.environ for name in ("RUSTFLAGS", _ENCODED)):
+        more_environment[_ENCODED] = "\x1f".join(_flags(recipe))
     command = [*words, "--", *_linking(simulator, recipe)]
-    run_cargo(command, log, what, target, directory, **stable)
+    run_cargo(command, log, what, target, directory, **more_environment)
     return target / TRIPLE / "release" / name
 
 
-def _flags(recipe: Recipe) -> str:
+def _flags(recipe: Recipe) -> list[str]:
     flags = ["--cfg", "saakm_sim", "-Crelocation-model=static"]
     if recipe.kind is Kind.PLAIN:
         flags.append("-Ctarget-feature=+crt-static")
-    return f"target.{TRIPLE}.rustflags={flags}"
+    return flags
 
 
 def _linking(simulator: Path, recipe: Recipe) -> list[str]:
