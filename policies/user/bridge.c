@@ -178,6 +178,7 @@ static bool user_still_waits(struct task_struct *task, void *arg)
 	if (!t->undecided || t->generation != move->decision->generation)
 		return false;
 	t->undecided = false;
+	t->last = false;
 	t->key = move->decision->key;
 	t->slice_ns = move->decision->slice_ns;
 	t->preempts = move->decision->flags & USER_PREEMPT;
@@ -282,6 +283,8 @@ static bool user_release_one(struct task_struct *task, void *unused)
 
 	t->undecided = false;
 	t->generation++;
+	t->last = true;
+	t->key = user_core(task_cpu(task))->key + USER_FAR;
 	t->slice_ns = 0;
 	t->any = true;
 	return true;
@@ -294,6 +297,35 @@ void user_release_waiting(struct saakm_policy *policy, const struct cpumask *cpu
 	for_each_cpu(cpu, cpus) {
 		while (saakm_steal(&user_core(cpu)->waiting, cpu, &saakm_core_of(policy, cpu)->rq,
 				   32, user_release_one, NULL) > 0)
+			;
+	}
+}
+
+/* Somebody comes: who is in a queue already does not wait behind all that it decides. */
+
+static bool user_goes_first(struct task_struct *task, void *unused)
+{
+	struct user_task *t = saakm_task_data(task);
+
+	if (t->undecided)
+		return false;
+	t->last = false;
+	t->key = 0;
+	return true;
+}
+
+/* By way of another queue, since a key must not change where it sorts. */
+void user_put_in_front(struct saakm_policy *policy, const struct cpumask *cpus)
+{
+	int cpu;
+
+	for_each_cpu(cpu, cpus) {
+		struct saakm_rq *rq = &saakm_core_of(policy, cpu)->rq;
+		struct saakm_rq *waiting = &user_core(cpu)->waiting;
+
+		while (saakm_steal(rq, cpu, waiting, 32, NULL, NULL) > 0)
+			;
+		while (saakm_steal(waiting, cpu, rq, 32, user_goes_first, NULL) > 0)
 			;
 	}
 }

@@ -154,7 +154,11 @@ static void user_install(struct user_agent *agent)
 	for_each_cpu(cpu, &agent->cpus) {
 		rcu_assign_pointer(user_core(cpu)->agent, agent);
 		assign_bit(cpu, agent->idle, saakm_cpu_idle(cpu));
+		smp_mb();	/* It has shown itself idle before, or is seen to be now. */
+		if (saakm_cpu_idle(cpu))
+			set_bit(cpu, agent->idle);
 	}
+	user_put_in_front(agent->policy, &agent->cpus);
 }
 
 /* Attaching */
@@ -313,9 +317,13 @@ static int user_do_attach(struct user_agent *agent, void __user *arg)
 	memset(attach.sentence, 0, sizeof(attach.sentence));
 	scoped_guard(mutex, &agent->mutex)
 		ret = user_attach(agent, &attach);
-	if (copy_to_user(arg, &attach, sizeof(attach)))
-		return -EFAULT;
-	return ret;
+	if (!copy_to_user(arg, &attach, sizeof(attach)))
+		return ret;
+	/* Who is told of a failure does not decide. */
+	guard(mutex)(&user_mutex);
+	if (!ret)
+		user_detach(agent);
+	return -EFAULT;
 }
 
 /* Parking */

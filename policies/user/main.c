@@ -31,14 +31,16 @@ static u64 user_key(const struct task_struct *task)
 
 /* Placing */
 
-/* In order of arrival, after those that run and before those to come. */
+/* In order of arrival: after those that run, and without an agent after those that wait, too. */
 static void user_place_here(struct process_event *event, struct core_event *core,
 			    unsigned long *count)
 {
+	struct user_core *own = user_core(core->id);
 	struct user_task *t = event->data;
 
 	++*count;
-	t->key = user_core(core->id)->key;
+	t->last = count == &own->counts.alone;
+	t->key = own->key + (t->last ? USER_FAR : 0);
 	t->slice_ns = 0;
 	t->any = true;
 	change_state(event->task, SAAKM_READY, core->id, &core->rq);
@@ -138,6 +140,7 @@ static void user_unblock_place(struct process_event *event, struct core_event *c
 /* Whose slice is not over has lost the CPU to others: it keeps the rest, and its place. */
 static void user_requeue(struct process_event *event, struct core_event *core)
 {
+	struct user_core *own = user_core(core->id);
 	struct user_task *t = event->data;
 	u64 ran_ns = saakm_task_runtime_ns(event->task) - t->ran_at_ns;
 	u64 slice_ns = t->slice_ns ?: READ_ONCE(core->policy->slice_us) * NSEC_PER_USEC;
@@ -145,11 +148,11 @@ static void user_requeue(struct process_event *event, struct core_event *core)
 	t->stop_ns = saakm_clock_ns(core);
 	if (event->flags & SAAKM_EV_YIELD) {
 		user_ask(event, core, USER_YIELDED);
-	} else if (ran_ns >= slice_ns || user_decides(user_agent_of(user_core(core->id)),
-						      event->task)) {
+	} else if (ran_ns >= slice_ns || user_decides(user_agent_of(own), event->task)) {
 		user_ask(event, core, USER_SLICE);
 	} else {
 		t->slice_ns = slice_ns - ran_ns;
+		t->key = t->last ? own->key : t->key;
 		change_state(event->task, SAAKM_READY, core->id, &core->rq);
 	}
 }
@@ -178,7 +181,8 @@ static void user_running(struct process_event *event, struct core_event *core)
 	t->start_ns = saakm_clock_ns(core);
 	t->ran_at_ns = saakm_task_runtime_ns(event->task);
 	t->preempts = false;
-	own->key = t->key;
+	if (!t->last)
+		own->key = t->key;
 	own->dry = 0;
 	if (unlikely(t->undecided))
 		user_runs_undecided(event, own);

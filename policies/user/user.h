@@ -11,6 +11,9 @@
 
 #include "protocol.h"
 
+/* Threads that nobody decides about go so far behind who runs: keys may wrap around. */
+#define USER_FAR	(1ULL << 62)
+
 /* Of a thread; under the lock of its runqueue */
 struct user_task {
 	u64		key;
@@ -26,6 +29,7 @@ struct user_task {
 	bool		known;		/* to some agent: there was an event */
 	bool		undecided;	/* it waits for the agent */
 	bool		any;		/* where it waits nobody has chosen */
+	bool		last;		/* USER_FAR is in its key, or was */
 	bool		preempts;
 };
 
@@ -104,10 +108,15 @@ static inline bool user_alive(const struct user_agent *agent)
 	       !__fatal_signal_pending(agent->thread);
 }
 
-/* Events; more than the ring holds if the agent has written nonsense. */
+/*
+ * Events; more than the ring holds if the agent has written nonsense. What it has read is looked
+ * at first: it may read an event that is written meanwhile.
+ */
 static inline u32 user_unread(const struct user_agent *agent)
 {
-	return READ_ONCE(agent->written) - READ_ONCE(agent->page->events_read);
+	u32 read = smp_load_acquire(&agent->page->events_read);
+
+	return READ_ONCE(agent->written) - read;
 }
 
 /* When the oldest of them came */
@@ -134,6 +143,7 @@ void user_watch(struct user_agent *agent);
 void user_carry_out(struct user_agent *agent);
 enum hrtimer_restart user_timer(struct hrtimer *timer);
 void user_release_waiting(struct saakm_policy *policy, const struct cpumask *cpus);
+void user_put_in_front(struct saakm_policy *policy, const struct cpumask *cpus);
 void user_kick_waiting(const struct user_agent *agent);
 
 /* device.c */

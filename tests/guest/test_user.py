@@ -86,6 +86,32 @@ def test_killed_agent_leaves_a_fifo(guest, program, user):
     assert "no agent" in run_ok(guest, "saakmctl dump user")
 
 
+RAN = "sed 's/.*) //' /proc/{}/stat | cut -d ' ' -f 12"  # utime, in ticks
+
+
+def test_hogs_of_a_killed_agent_take_turns(guest, program, user):
+    """Keys that it gave differ; those of the next one are less, who gives the CPU to all, too."""
+    hog = "taskset -c 1 saakmctl exec user -- sh -c 'while :; do :; done' >/dev/null 2>&1"
+    user("fifo")
+    start = f"for i in 1 2 3 4; do {hog} & echo $!; done; {spins(4)}; sleep 0.3"
+    pids = run_ok(guest, start).split()
+
+    def least() -> int:
+        """In a second, while each one's share is 25"""
+        begun = [int(run_ok(guest, RAN.format(pid))) for pid in pids]
+        run_ok(guest, "sleep 1")
+        return min(
+            int(run_ok(guest, RAN.format(pid))) - n for pid, n in zip(pids, begun, strict=True)
+        )
+
+    run_ok(guest, "pkill -KILL agent; sleep 0.3")
+    alone = least()
+    user("twice")
+    again = least()
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    assert alone > 5 and again > 5
+
+
 # Each keeps the first one waiting; from then on the kernel waits for 16 ms and a look.
 @pytest.mark.parametrize("mode", ["unread", "forgets", "loops", "stale", "noise"])
 def test_agent_that_does_not_answer_is_not_waited_for(guest, program, user, mode):
