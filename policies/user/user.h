@@ -12,7 +12,7 @@
 #include "protocol.h"
 
 /* Threads that nobody decides about go so far behind who runs: keys may wrap around. */
-#define USER_FAR	(1ULL << 62)
+#define USER_FAR	BIT_ULL(62)
 
 /* Of a thread; under the lock of its runqueue */
 struct user_task {
@@ -108,12 +108,10 @@ static inline bool user_alive(const struct user_agent *agent)
 	       !__fatal_signal_pending(agent->thread);
 }
 
-/*
- * Events; more than the ring holds if the agent has written nonsense. What it has read is looked
- * at first: it may read an event that is written meanwhile.
- */
+/* Events; more than the ring holds if the agent has written nonsense. */
 static inline u32 user_unread(const struct user_agent *agent)
 {
+	/* Before what is written: it may read an event that is written meanwhile. */
 	u32 read = smp_load_acquire(&agent->page->events_read);
 
 	return READ_ONCE(agent->written) - read;

@@ -170,6 +170,12 @@ def test_stranger_is_refused(guest, user):
     )
 
 
+def test_agent_that_cannot_be_answered_decides_about_nobody(guest, user):
+    user("readonly")
+    assert said(guest, "readonly") == "Bad address"
+    assert run_ok(guest, f"cat {AGENTS}").strip() == "0"
+
+
 def test_second_agent_is_refused(guest, user):
     user("fifo")
     user("twice")

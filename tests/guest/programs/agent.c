@@ -127,6 +127,19 @@ static void attach(const char *cpus, const char *flags)
 
 	for (int i = 1; bits[0] == ~0ULL && i < 16; i++)
 		bits[i] = ~0ULL;
+	if (is_mode("readonly")) {
+		struct user_attach *where = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+						 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (where == MAP_FAILED)
+			die("mmap: %m");
+		*where = attach;
+		mprotect(where, 4096, PROT_READ);
+		if (ioctl(file, USER_ATTACH, where))
+			printf("%s\n", strerror(errno));
+		fflush(stdout);
+		pause();
+	}
 	if (ioctl(file, USER_ATTACH, &attach)) {
 		printf("%s: %s\n", strerror(errno), attach.sentence);
 		exit(1);
