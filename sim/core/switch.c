@@ -535,6 +535,18 @@ void model_task_exit(void)
 	leave_kernel(STEPS_AT_ONCE);
 }
 
+/* The stack of @p, which keeps it */
+static void park_until_elected(struct task_struct *p)
+{
+	leave_kernel(0);
+	if (!p->going_on) {
+		p->parked = true;
+		sim_park();
+		p->parked = false;
+	}
+	arrive(p);
+}
+
 /*
  * An election in the middle of the kernel, with a stack that must not be lost. If another thread
  * has the CPU now that goes to work for it, and this stack sleeps until @p is elected. From when
@@ -551,13 +563,7 @@ static void schedule_here(struct task_struct *p, int sched_mode)
 		p->strand = NULL;
 		return;
 	}
-	leave_kernel(0);
-	if (!p->going_on) {
-		p->parked = true;
-		sim_park();
-		p->parked = false;
-	}
-	arrive(p);
+	park_until_elected(p);
 }
 
 /* kernel/sched/core.c, schedule(), __schedule_loop() */
@@ -642,12 +648,6 @@ void model_run_user(u64 ns)
 	p->in_user = true;
 	p->strand = sim_strand;
 	model_rq()->burst_stale = true;
-	leave_kernel(0);
-	if (!p->going_on) {
-		p->parked = true;
-		sim_park();
-		p->parked = false;
-	}
-	arrive(p);
+	park_until_elected(p);
 	p->in_user = false;
 }
