@@ -302,30 +302,18 @@ void user_release_waiting(struct saakm_policy *policy, const struct cpumask *cpu
 }
 
 /* Somebody comes: who is in a queue already does not wait behind all that it decides. */
-
-static bool user_goes_first(struct task_struct *task, void *unused)
-{
-	struct user_task *t = saakm_task_data(task);
-
-	if (t->undecided)
-		return false;
-	t->last = false;
-	t->key = 0;
-	return true;
-}
-
-/* By way of another queue, since a key must not change where it sorts. */
 void user_put_in_front(struct saakm_policy *policy, const struct cpumask *cpus)
 {
 	int cpu;
 
+	guard(preempt)();
 	for_each_cpu(cpu, cpus) {
 		struct saakm_rq *rq = &saakm_core_of(policy, cpu)->rq;
-		struct saakm_rq *waiting = &user_core(cpu)->waiting;
+		struct saakm_rq *to = &user_core(cpu)->urgent;
 
-		while (saakm_steal(rq, cpu, waiting, 32, NULL, NULL) > 0)
+		while (saakm_steal(rq, cpu, to, 32, NULL, NULL) > 0)
 			;
-		while (saakm_steal(waiting, cpu, rq, 32, user_goes_first, NULL) > 0)
-			;
+		if (READ_ONCE(to->nr_tasks) && !saakm_running_on(policy, cpu))
+			saakm_kick(cpu);
 	}
 }

@@ -153,8 +153,7 @@ static void user_install(struct user_agent *agent)
 	user_attached++;
 	for_each_cpu(cpu, &agent->cpus) {
 		rcu_assign_pointer(user_core(cpu)->agent, agent);
-		assign_bit(cpu, agent->idle, saakm_cpu_idle(cpu));
-		smp_mb();	/* It has shown itself idle before, or is seen to be now. */
+		smp_mb();	/* It shows itself idle from now on, or is seen to be. */
 		if (saakm_cpu_idle(cpu))
 			set_bit(cpu, agent->idle);
 	}

@@ -137,10 +137,14 @@ static void user_unblock_place(struct process_event *event, struct core_event *c
 	user_ask(event, core, USER_WOKEN | (event->flags & SAAKM_EV_SYNC ? USER_SYNC : 0));
 }
 
-/* Whose slice is not over has lost the CPU to others: it keeps the rest, and its place. */
+/*
+ * Whose slice is not over has lost the CPU to others: it keeps the rest, and its place; but not
+ * if it was last while there was no agent, and there is one now.
+ */
 static void user_requeue(struct process_event *event, struct core_event *core)
 {
 	struct user_core *own = user_core(core->id);
+	struct user_agent *agent = user_agent_of(own);
 	struct user_task *t = event->data;
 	u64 ran_ns = saakm_task_runtime_ns(event->task) - t->ran_at_ns;
 	u64 slice_ns = t->slice_ns ?: READ_ONCE(core->policy->slice_us) * NSEC_PER_USEC;
@@ -148,7 +152,7 @@ static void user_requeue(struct process_event *event, struct core_event *core)
 	t->stop_ns = saakm_clock_ns(core);
 	if (event->flags & SAAKM_EV_YIELD) {
 		user_ask(event, core, USER_YIELDED);
-	} else if (ran_ns >= slice_ns || user_decides(user_agent_of(own), event->task)) {
+	} else if (ran_ns >= slice_ns || user_decides(agent, event->task) || (agent && t->last)) {
 		user_ask(event, core, USER_SLICE);
 	} else {
 		t->slice_ns = slice_ns - ran_ns;
