@@ -49,7 +49,7 @@ _SOURCE = (
 )
 
 # policies/user/README.md: a round trip through a pipe is two events and two decisions, in a round each.
-_AGENT_PIPE = 16_430
+_AGENT_PIPE = 16_437
 _AGENTS = Agents(
     round=2000,
     event=700,
