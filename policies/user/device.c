@@ -515,22 +515,29 @@ static struct miscdevice user_device = {
 	.fops	= &user_file,
 };
 
-int user_start_device(struct saakm_policy *policy)
+int user_make_device(void)
 {
-	int ret;
+	int ret = misc_register(&user_device);
 
-	user_policy = policy;
-	user_alone = jiffies;
-	ret = misc_register(&user_device);
 	if (ret)
-		return saakm_refuse_load(policy, ret, "/dev/" USER_DEVICE " cannot be made");
-	schedule_delayed_work(&user_looking, HZ / 2);
-	return 0;
+		pr_err("user: /dev/" USER_DEVICE " cannot be made: %d\n", ret);
+	return ret;
 }
 
-void user_stop_device(void)
+void user_remove_device(void)
 {
 	misc_deregister(&user_device);
+}
+
+void user_start_looking(struct saakm_policy *policy)
+{
+	user_policy = policy;
+	user_alone = jiffies;
+	schedule_delayed_work(&user_looking, HZ / 2);
+}
+
+void user_stop_looking(void)
+{
 	cancel_delayed_work_sync(&user_looking);
 	kvfree(user_saved.data);
 	user_saved.data = NULL;

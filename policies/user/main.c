@@ -396,12 +396,13 @@ static int user_init(struct saakm_policy *policy)
 		saakm_runqueue_init(&user_core(cpu)->parked, cpu, SAAKM_RQ_FIFO, NULL);
 		saakm_runqueue_init(&user_core(cpu)->urgent, cpu, SAAKM_RQ_FIFO, NULL);
 	}
-	return user_start_device(policy);
+	user_start_looking(policy);
+	return 0;
 }
 
 static void user_free_metadata(struct saakm_policy *policy)
 {
-	user_stop_device();
+	user_stop_looking();
 }
 
 static void user_dump(struct saakm_policy *policy, struct seq_buf *text)
@@ -423,14 +424,50 @@ static void user_dump(struct saakm_policy *policy, struct seq_buf *text)
 	}
 }
 
-SAAKM_POLICY(user,
-	     .queue = SAAKM_RQ_RBTREE, .key = user_key, .slice_us = 20000,
-	     .task_size = sizeof(struct user_task),
-	     .prepare = user_prepare,
-	     .new_place = user_new_place, .unblock_place = user_unblock_place,
-	     .requeue = user_requeue, .running = user_running, .block = user_block,
-	     .attr_changed = user_attr_changed, .terminate = user_terminate,
-	     .tick = user_tick, .wakeup_preempt = user_wakeup_preempt,
-	     .schedule = user_schedule, .refill = user_refill, .newly_idle = user_newly_idle,
-	     .enter_idle = user_enter_idle, .exit_idle = user_exit_idle,
-	     .init = user_init, .free_metadata = user_free_metadata, .dump = user_dump);
+static struct saakm_policy user = {
+	.name = "user", .owner = THIS_MODULE,
+	.queue = SAAKM_RQ_RBTREE, .key = user_key, .slice_us = 20000,
+	.task_size = sizeof(struct user_task),
+	.prepare = user_prepare,
+	.new_place = user_new_place, .unblock_place = user_unblock_place,
+	.requeue = user_requeue, .running = user_running, .block = user_block,
+	.attr_changed = user_attr_changed, .terminate = user_terminate,
+	.tick = user_tick, .wakeup_preempt = user_wakeup_preempt,
+	.schedule = user_schedule, .refill = user_refill, .newly_idle = user_newly_idle,
+	.enter_idle = user_enter_idle, .exit_idle = user_exit_idle,
+	.init = user_init, .free_metadata = user_free_metadata, .dump = user_dump,
+};
+
+/* What module_saakm_policy() would declare; but the device comes last, see below. */
+module_param_named(slice_us, user.slice_us, uint, 0644);
+static char *replaces;
+module_param(replaces, charp, 0444);
+static int timeout_ms = -1;
+module_param(timeout_ms, int, 0444);
+static char *on_violation;
+module_param(on_violation, charp, 0444);
+
+/* A file that is open keeps a module, but not one whose load fails: no load does from there on. */
+static int __init user_load_policy(void)
+{
+	int ret = saakm_set_options(&user, replaces, timeout_ms, on_violation) ?:
+		saakm_add_policy(&user);
+
+	if (ret)
+		return ret;
+	ret = user_make_device();
+	if (ret)
+		saakm_remove_policy(&user);
+	return ret;
+}
+
+static void __exit user_unload_policy(void)
+{
+	user_remove_device();
+	saakm_remove_policy(&user);
+}
+
+module_init(user_load_policy);
+module_exit(user_unload_policy);
+MODULE_DESCRIPTION("SaaKM policy user");
+MODULE_LICENSE("GPL");

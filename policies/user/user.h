@@ -145,8 +145,10 @@ void user_put_in_front(struct saakm_policy *policy, const struct cpumask *cpus);
 void user_kick_waiting(const struct user_agent *agent);
 
 /* device.c */
-int user_start_device(struct saakm_policy *policy);
-void user_stop_device(void);
+void user_start_looking(struct saakm_policy *policy);
+void user_stop_looking(void);
+int user_make_device(void);
+void user_remove_device(void);
 void user_dump_agents(struct seq_buf *text);
 
 /* main.c */

@@ -5,7 +5,17 @@ import re
 
 import pytest
 
-from .support import SYSFS, ejected, last_error, load_policy, policies, run_ok, spins, until
+from .support import (
+    SYSFS,
+    ejected,
+    last_error,
+    load_policy,
+    module_file,
+    policies,
+    run_ok,
+    spins,
+    until,
+)
 
 # On the debug kernel, too, as of test_user_storm.py; there all of these would take ten minutes.
 pytestmark = pytest.mark.kernel("base")
@@ -237,6 +247,24 @@ def test_no_slice_is_refused(guest):
     with pytest.raises(Exception, match="slice_us"):
         guest.load("user", "slice_us=0")
     assert SYSFS and last_error(guest).startswith("load user: slice_us=0")
+
+
+def test_a_load_that_fails_shows_no_device(guest, program):
+    """It could be opened, and its file would outlive the module."""
+    file = module_file(guest.kernel, "user")
+    see = "until grep -q $mark /tmp/made; do rm -f /dev/$mark; : >/dev/$mark; sleep 0.02; done\n"
+    done = guest.run(
+        "busybox inotifyd - /dev:n >/tmp/made & watch=$!\n"
+        + see.replace("$mark", "begins")
+        + f"{program('admission')} 'insmod {file}'; status=$?\n"
+        + see.replace("$mark", "ends")
+        + "kill $watch; cat /tmp/made; rm -f /tmp/made /dev/begins /dev/ends; exit $status"
+    )
+    assert done.status and "no deadline bandwidth" in last_error(guest), done
+    assert "begins" in done.stdout and "ends" in done.stdout
+    assert "saakm_user" not in done.stdout
+    load_policy(guest, "user")
+    run_ok(guest, "test -c /dev/saakm_user")
 
 
 def test_decision_preempts(guest, program, user):
