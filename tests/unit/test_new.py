@@ -180,7 +180,7 @@ def kernel(tmp_path):
 )
 def test_a_name_that_the_kernel_has_is_refused(tmp_path, kernel, name, why):
     done = saakm_new(tmp_path, name)
-    assert done.returncode == 1 and f"  why:  {why}" in done.stderr, done.stderr
+    assert done.returncode == 2 and f"  why:  {why}" in done.stderr, done.stderr
     assert f"  next: choose another name, my_{name} for example\n" in done.stderr
     assert not (tmp_path / name).exists()
     assert saakm_new(tmp_path, f"my_{name}").returncode == 0
@@ -229,7 +229,7 @@ def test_new_finds_and_refuses(tmp_path, monkeypatch):
     assert done.returncode == 0 and f"saakm run {tmp_path}/mine -- " in done.stdout
     assert is_policy(tmp_path / "mine")
     again = saakm_new(tmp_path, "mine")
-    assert again.returncode == 1 and "exists already" in again.stderr and "next: " in again.stderr
+    assert again.returncode == 2 and "exists already" in again.stderr and "next: " in again.stderr
     shipped = saakm_new(tmp_path, "fifo")
     assert "is a policy already" in shipped.stderr
     elsewhere = saakm_new(tmp_path, "third", "--dir", "sub")

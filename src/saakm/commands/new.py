@@ -84,7 +84,7 @@ def _new_agent(name: str, where: Path, origin: str | None) -> None:
         )
     why = agent_scaffold.fault_in_name(name)
     if why or target.exists():
-        raise SaakmError(
+        raise BadInput(
             f"a scheduler in user space cannot be called '{name}'",
             why or f"{target} exists already",
             "choose another name" if why else "choose another name, or another --dir",
@@ -131,7 +131,7 @@ def _check(name: str, where: Path, origin: str | None, sources: Mapping[str, str
     other = f"my_{name}"
     fits = bool(name) and not (fault_in_name(other, sources) or (where / other).exists())
     example = f", {other} for example" if fits else ""
-    raise SaakmError(
+    raise BadInput(
         f"a policy cannot be called '{name}'", why, f"choose another name{example}{place}"
     )
 

@@ -71,11 +71,11 @@ def report(
 ) -> None:
     """Make a report that needs no network: tables, plots, the machine, the commands to repeat it."""
     if notes and not as_markdown:
-        raise SaakmError("--notes goes with --markdown", "they are Markdown", "add --markdown FILE")
+        raise BadInput("--notes goes with --markdown", "they are Markdown", "add --markdown FILE")
     if op and not picture:
-        raise SaakmError("--op goes with --picture", "a report shows all", "add --picture FILE")
+        raise BadInput("--op goes with --picture", "a report shows all", "add --picture FILE")
     if picture and (as_markdown or base):
-        raise SaakmError(
+        raise BadInput(
             "--picture makes no report", "--markdown and --base belong to one", "leave them out"
         )
     if columns is not None and (as_markdown or base or picture):
@@ -85,7 +85,7 @@ def report(
             "leave them out; the first column is what others are compared with",
         )
     if out and (as_markdown or picture or columns is not None):
-        raise SaakmError(
+        raise BadInput(
             "--out is of the HTML page, and none is made",
             "--markdown, --picture and --tables are made in its place",
             "leave out --out, or what stands in its place",

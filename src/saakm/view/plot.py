@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.errors import SaakmError
+from ..base.errors import BadInput
 from ..base.files import check_output
 
 if TYPE_CHECKING:
@@ -67,10 +67,11 @@ def prepare(paths: Sequence[Path]) -> None:
     """Refuses what save() could not write, before anybody measures for an hour."""
     for path in paths:
         if path.suffix not in _FORMATS:
-            raise SaakmError(
+            named = path if path.name else Path("picture")
+            raise BadInput(
                 f"{path} names no kind of picture",
                 f"its end says which, and there are {', '.join(_FORMATS)}",
-                f"for instance {path.with_suffix('.svg')}",
+                f"for instance {named.with_suffix('.svg')}",
             )
         check_output(path)
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from ...base.errors import SaakmError
+from ...base.errors import BadInput
 from ...model.workload import Variant, Workload
 
 
@@ -16,7 +16,7 @@ def choose(words: Sequence[str], known: dict[str, Workload]) -> list[Variant]:
     for word in words or known:
         name, _, part = word.partition(":")
         if name not in known:
-            raise SaakmError(
+            raise BadInput(
                 f"there is no workload '{name}'",
                 f"there are {', '.join(known)}",
                 "saakm bench --list",
@@ -24,7 +24,7 @@ def choose(words: Sequence[str], known: dict[str, Workload]) -> list[Variant]:
         variants = known[name].variants
         wanted = _meant(variants, part, named=bool(words))
         if part and not wanted:
-            raise SaakmError(
+            raise BadInput(
                 f"{name} has no variant '{part}'",
                 f"it has {', '.join(v.name for v in variants)}",
                 "saakm bench --list",

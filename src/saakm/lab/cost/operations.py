@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...base.errors import BadInput, SaakmError
+from ...base.errors import BadInput
 from ...builder import agents, peers
 from ...builder.about import About
 from ...builder.policies import module_name, own_policies, policies
@@ -81,13 +81,13 @@ def chosen_operations(names: Sequence[str], cpus: int) -> list[str]:
         ]
     for name in names:
         if name not in OPERATIONS:
-            raise SaakmError(
+            raise BadInput(
                 f"there is no operation '{name}'",
                 f"there are {', '.join(OPERATIONS)}",
                 "saakm cost --op NAME[,NAME]",
             )
         if OPERATIONS[name].cpus > cpus:
-            raise SaakmError(
+            raise BadInput(
                 f"{name} cannot be measured on {cpus} CPU",
                 f"it needs {OPERATIONS[name].cpus} CPUs",
                 f"add --cpus {OPERATIONS[name].cpus}",
@@ -128,7 +128,7 @@ def chosen_schedulers(
         if agents.apart(name)[1]:
             agents.chosen(name)  # refuses one that there is not
         if agents.apart(name)[0] not in known:
-            raise SaakmError(
+            raise BadInput(
                 f"there is no scheduler '{name}' to measure",
                 f"there are {', '.join(known)}",
                 "saakm cost --schedulers NAME[,NAME]; a policy elsewhere by its directory",
@@ -140,7 +140,7 @@ def refuse_runnable(operations: list[str], schedulers: list[str]) -> None:
     """More runnable threads must not run in between, unless that is the operation."""
     for name in operations:
         if not can_be_crowded(name, schedulers):
-            raise SaakmError(
+            raise BadInput(
                 f"--runnable says nothing about {name}",
                 "a scheduler may let the other threads run in between, and their work would be "
                 f"counted ({', '.join(STRICT)} do not: pipe can be measured under these)",
