@@ -305,6 +305,15 @@ static int user_attach(struct user_agent *agent, struct user_attach *attach)
 	return 0;
 }
 
+/* Who is told of a failure does not decide, and may try again. */
+static void user_resign(struct user_agent *agent)
+{
+	scoped_guard(mutex, &user_mutex)
+		user_detach(agent);
+	put_task_struct(agent->thread);
+	WRITE_ONCE(agent->thread, NULL);
+}
+
 static int user_do_attach(struct user_agent *agent, void __user *arg)
 {
 	struct user_attach attach;
@@ -314,14 +323,12 @@ static int user_do_attach(struct user_agent *agent, void __user *arg)
 		return -EFAULT;
 	attach.name[sizeof(attach.name) - 1] = '\0';
 	memset(attach.sentence, 0, sizeof(attach.sentence));
-	scoped_guard(mutex, &agent->mutex)
-		ret = user_attach(agent, &attach);
+	guard(mutex)(&agent->mutex);
+	ret = user_attach(agent, &attach);
 	if (!copy_to_user(arg, &attach, sizeof(attach)))
 		return ret;
-	/* Who is told of a failure does not decide. */
-	guard(mutex)(&user_mutex);
 	if (!ret)
-		user_detach(agent);
+		user_resign(agent);
 	return -EFAULT;
 }
 

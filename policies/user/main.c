@@ -82,6 +82,7 @@ static void user_ask(struct process_event *event, struct core_event *core, u16 f
 	struct user_task *t = event->data;
 	unsigned long *count;
 
+	t->preempts = false;
 	if (user_decides(agent, event->task)) {
 		user_park_agent(event, core);
 		return;

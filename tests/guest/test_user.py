@@ -180,10 +180,13 @@ def test_stranger_is_refused(guest, user):
     )
 
 
-def test_agent_that_cannot_be_answered_decides_about_nobody(guest, user):
+def test_agent_that_cannot_be_answered_decides_about_nobody_and_may_try_again(guest, user):
     user("readonly")
     assert said(guest, "readonly") == "Bad address"
     assert run_ok(guest, f"cat {AGENTS}").strip() == "0"
+    run_ok(guest, "pkill -USR1 agent")
+    until(lambda: "attached: " in said(guest, "readonly"), 10, lambda: said(guest, "readonly"))
+    assert run_ok(guest, f"cat {AGENTS}").strip() == "1"
 
 
 def test_second_agent_is_refused(guest, user):

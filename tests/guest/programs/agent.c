@@ -116,6 +116,10 @@ static void serve(void)
 	answer_all();
 }
 
+static void nothing(int signal)
+{
+}
+
 static void attach(const char *cpus, const char *flags)
 {
 	uint64_t bits[16] = { strtoull(cpus, NULL, 0) };
@@ -138,6 +142,7 @@ static void attach(const char *cpus, const char *flags)
 		if (ioctl(file, USER_ATTACH, where))
 			printf("%s\n", strerror(errno));
 		fflush(stdout);
+		signal(SIGUSR1, nothing);
 		pause();
 	}
 	if (ioctl(file, USER_ATTACH, &attach)) {
