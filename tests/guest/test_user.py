@@ -20,6 +20,7 @@ from .support import (
 # On the debug kernel, too, as of test_user_storm.py; there all of these would take ten minutes.
 pytestmark = pytest.mark.kernel("base")
 
+GRACE = "/sys/module/user/parameters/grace_ms"
 AGENTS = "/sys/module/user/parameters/agents"
 NO_FAST_PATH = "4"
 # An event is not waited for any longer; timers look every 5 ms, and time is counted in ticks.
@@ -181,11 +182,12 @@ def test_stranger_is_refused(guest, user):
 
 
 def test_agent_that_cannot_be_answered_decides_about_nobody_and_may_try_again(guest, user):
+    run_ok(guest, f"echo 0 >{GRACE}")
     user("readonly")
     assert said(guest, "readonly") == "Bad address"
     assert run_ok(guest, f"cat {AGENTS}").strip() == "0"
     run_ok(guest, "pkill -USR1 agent")
-    until(lambda: "attached: " in said(guest, "readonly"), 10, lambda: said(guest, "readonly"))
+    until(lambda: "attached:" in said(guest, "readonly"), 10, lambda: said(guest, "readonly"))
     assert run_ok(guest, f"cat {AGENTS}").strip() == "1"
 
 
@@ -255,19 +257,13 @@ def test_no_slice_is_refused(guest):
 def test_a_load_that_fails_shows_no_device(guest, program):
     """It could be opened, and its file would outlive the module."""
     file = module_file(guest.kernel, "user")
-    see = "until grep -q $mark /tmp/made; do rm -f /dev/$mark; : >/dev/$mark; sleep 0.02; done\n"
-    done = guest.run(
-        "busybox inotifyd - /dev:n >/tmp/made & watch=$!\n"
-        + see.replace("$mark", "begins")
-        + f"{program('admission')} 'insmod {file}'; status=$?\n"
-        + see.replace("$mark", "ends")
-        + "kill $watch; cat /tmp/made; rm -f /tmp/made /dev/begins /dev/ends; exit $status"
-    )
+    made, admission = program("made"), program("admission")
+    done = guest.run(f"{made} /dev \"{admission} 'insmod {file}'\"")
     assert done.status and "no deadline bandwidth" in last_error(guest), done
-    assert "begins" in done.stdout and "ends" in done.stdout
     assert "saakm_user" not in done.stdout
-    load_policy(guest, "user")
-    run_ok(guest, "test -c /dev/saakm_user")
+    done = guest.run(f"{made} /dev 'insmod {file}'")
+    assert not done.status and done.stdout == "saakm_user\n", done
+    guest.unload("user")
 
 
 def test_decision_preempts(guest, program, user):

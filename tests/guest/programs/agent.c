@@ -116,8 +116,9 @@ static void serve(void)
 	answer_all();
 }
 
-static void nothing(int signal)
+static void nothing(int number)
 {
+	(void)number;
 }
 
 static void attach(const char *cpus, const char *flags)
