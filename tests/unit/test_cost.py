@@ -231,8 +231,8 @@ def test_the_committed_baseline_is_one():
 ROWS = [row("fair", instructions=9000.0), row("sched_fifo"), row("fifo", instructions=7600.0)]
 
 
-def shown(rows):
-    console = Console(width=120, record=True, file=io.StringIO())
+def shown(rows, width=120):
+    console = Console(width=width, record=True, file=io.StringIO())
     printed.show(rows, console)
     return console.export_text()
 
@@ -241,6 +241,12 @@ def test_the_table_has_figures_differences_and_bars():
     text = shown(ROWS)
     assert "9,000" in text and "+12.5%" in text and "-5.0%" in text and "█" in text
     assert "spread" not in text and OPERATIONS["pipe"].what[:20] in text
+
+
+def test_long_names_leave_room_for_figures():
+    agents = [f"user:/home/somebody/schedulers/of/mine/{n}/target/release/mine" for n in (1, 2)]
+    text = shown([row(agents[0]), row(agents[1], instructions=9000.0)], width=80)
+    assert "8,000" in text and "9,000" in text and "+12.5%" in text
 
 
 def test_replicates_have_a_spread():

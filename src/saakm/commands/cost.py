@@ -21,6 +21,7 @@ from ..model.cost_rows import Row
 from ..model.experiment import Cost
 from ..model.schema import plain
 from ..view import plot
+from ..view.terminal import widened
 from . import cost_options as options
 from .comma_lists import words
 from .cost_options import Output
@@ -147,7 +148,7 @@ def _tell(rows: list[Row], out: Output) -> None:
     if out.json:
         print(json.dumps(plain(rows), indent=2))
     else:
-        (curves if varies else printed).show(rows, Console())
+        (curves if varies else printed).show(rows, widened(Console()))
         printed.show_verdicts(goals.verdicts(rows), Console())
     if out.pictures:
         with meter("drawing"):
@@ -163,7 +164,7 @@ def _where(course: Course, out: Output) -> None:
     if out.json:
         print(json.dumps(plain(profiling.as_rows(profiles, course.target.about)), indent=2))
     else:
-        profiling.show(profiles, out.top, Console())
+        profiling.show(profiles, out.top, widened(Console()))
         print(course.target.about)
     if out.flame:
         flame.draw(profiles, out.flame)

@@ -10,7 +10,7 @@ from rich.console import Console
 from ...base import paths
 from ...model.cost_rows import Row
 from ...view.plot import canvas, plain_numbers, save, without_frame
-from ...view.terminal import figure, label, table
+from ...view.terminal import figure, name, table
 from .axes import AXES, axis_of
 from .printed import by_operation, show_kernel
 
@@ -38,13 +38,13 @@ def described(scheduler: str) -> str:
 
 
 def show(rows: list[Row], console: Console) -> None:
-    for name, group in by_operation(rows).items():
+    for operation, group in by_operation(rows).items():
         if not axis_of(group):
             continue
         values, figures = table_of(group)
         columns = (figure(f"{value:,}") for value in values)
-        title = f"{name}: instructions by {AXES[axis_of(group)].what}"
-        shown = table(title, label("scheduler"), *columns)
+        title = f"{operation}: instructions by {AXES[axis_of(group)].what}"
+        shown = table(title, name("scheduler"), *columns)
         for scheduler, points in figures.items():
             shown.add_row(
                 described(scheduler), *(f"{points[v]:,.0f}" if v in points else "" for v in values)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Column
 
 from ...model.cost_rows import Row
-from ...view.terminal import figure, label, table
+from ...view.terminal import figure, label, name, table
 from .baseline import FLOOR, Change
 from .goals import Verdict
 from .operations import OPERATIONS, meaning
@@ -40,18 +40,19 @@ def show(rows: list[Row], console: Console) -> None:
     besides = any(row.loaded not in ([], [row.scheduler]) for row in rows)
     shown = table(
         _title(rows[0]),
-        *map(label, ("operation", "scheduler")),
+        label("operation"),
+        name("scheduler"),
         *(["loaded"] if besides else []),
         figure("instructions"),
         *([figure("spread")] if several else []),
-        figure(f"to {base}"),
+        Column(f"to {base}", justify="right", overflow="fold"),  # it may be a path
         Column("", width=_BAR_WIDTH),
     )
-    for name, group in by_operation(rows).items():
+    for operation, group in by_operation(rows).items():
         zero, largest = compared_with(group), max(row.instructions for row in group)
         for row in group:
             shown.add_row(
-                name if row is group[0] else "",
+                operation if row is group[0] else "",
                 row.scheduler,
                 *([" ".join(row.loaded)] if besides else []),
                 f"{row.instructions:,.0f}",
@@ -62,8 +63,8 @@ def show(rows: list[Row], console: Console) -> None:
         shown.add_section()
     console.print(shown)
     show_kernel(rows, console)
-    for name in by_operation(rows):
-        console.print(f"{name}: {meaning(name)}", style="dim", highlight=False)
+    for operation in by_operation(rows):
+        console.print(f"{operation}: {meaning(operation)}", style="dim", highlight=False)
 
 
 def show_kernel(rows: list[Row], console: Console) -> None:
