@@ -28,9 +28,10 @@ clap = {{ version = "4.5", default-features = false, features = ["std", "derive"
 saakm-user = {{ path = "{crate}" }}
 
 [profile.release]
-lto = true
-codegen-units = 1
 panic = "abort"
+# Together 1 % fewer instructions a decision, and each build takes nine times as long:
+# lto = true
+# codegen-units = 1
 
 # A workspace of its own, wherever it lies.
 [workspace]
