@@ -89,7 +89,7 @@ void *vzalloc(unsigned long size)
 
 void *vmalloc_user(unsigned long size)
 {
-	return vzalloc(size);
+	return sim_agents_elsewhere ? sim_shared_alloc(size) : vzalloc(size);
 }
 
 void vfree(const void *memory)

@@ -238,6 +238,15 @@ void *sim_kmalloc_surely(unsigned long size, _Bool zero);
 unsigned long sim_ksize(const void *memory);
 
 /*
+ * Zeroed memory that an agent may map which is in another process: shared.c. sim_free() frees it.
+ * sim_shared_fd(): the file of it, or -1; sim_shared_free(): false, it is other memory.
+ */
+extern _Bool sim_agents_elsewhere;
+void *sim_shared_alloc(unsigned long size);
+int sim_shared_fd(const void *memory);
+_Bool sim_shared_free(void *memory);
+
+/*
  * Per-CPU data. The static variables are those of section "sim_percpu" (alignment 64 at most), from
  * which sim_percpu_init() makes a copy for each CPU and fills sim_percpu_offset[].
  * sim_percpu_alloc() returns an address that, plus the offset of a CPU, is that CPU's.

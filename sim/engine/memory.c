@@ -97,6 +97,8 @@ static unsigned long size_of(const void *memory)
 
 void sim_free(void *memory)
 {
+	if (unlikely(sim_agents_elsewhere) && sim_shared_free(memory))
+		return;
 	held -= size_of(memory);
 	free(memory);
 }

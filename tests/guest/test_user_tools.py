@@ -107,10 +107,31 @@ def save(file, old, new):
     scratch.rename(file)
 
 
+FORGETS = "        if self.arrivals % 10 == 0 {\n            return;\n        }\n"
+
+
+def cargo_test_as_written(checkout):  # noqa: F811
+    """A scheduler that forgets threads is found. What lint has compiled of other crates is used."""
+    command = "cd mine && cargo test"
+    assert f"    {command}\n" in (paths.REPO / "docs" / PAGE).read_text()
+    file, counts = checkout / "mine/src/main.rs", "        self.arrivals += 1;\n"
+    right = file.read_text()
+    for code, status in ((right, 0), (right.replace(counts, counts + FORGETS), 101)):
+        file.write_text(code)
+        done = subprocess.run(
+            command, shell=True, cwd=checkout, capture_output=True, text=True,
+            env={**os.environ, "CARGO_TARGET_DIR": str(paths.CARGO)},
+        )  # fmt: skip
+        assert done.returncode == status, done.stdout + done.stderr
+        assert "nobody_waits_long" in done.stdout
+    file.write_text(right)
+
+
 @pytest.mark.limit(1800)
 def test_page_as_written(checkout):  # noqa: F811
     reader = Reader(checkout, PAGE)
     assert "It schedules as it is" in reader.run("./saakm new --user mine")
+    cargo_test_as_written(checkout)
     assert "mine 0.1.0: schedules CPUs" in reader.run("./saakm run user --agent ./mine")
     assert "Time: " in reader.run("./saakm run user --agent './mine --slice-us 1000'")
     said = reader.run("./saakm dev user --agent ./mine",

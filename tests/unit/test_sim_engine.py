@@ -15,7 +15,7 @@ TESTS = paths.REPO / "tests" / "sim"
 # What the tests need of it: results and programs of threads have their own tests.
 PARTS = [
     *("far", "files", "loop", "memory", "options", "output", "percpu", "print", "probe", "queue"),
-    *("random", "ring", "scan", "signals", "strand", "strings", "symbols", "text"),
+    *("random", "ring", "scan", "shared", "signals", "strand", "strings", "symbols", "text"),
 ]
 
 

@@ -2,7 +2,9 @@
 """Agents in the simulator: the policy `user`, its device, and programs that decide, all as they are."""
 
 import json
+import os
 import re
+import socket
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -160,6 +162,7 @@ def test_a_scheduler_may_have_an_agent_for_each_cache():
         (["user", "--agent", "sleep 1"], "the agent 'sleep 1' cannot be simulated"),
         (["user", "--coverage", "covered"], "--coverage of a policy with an agent"),
         (["user", "--agent", "fifo", "--agent", "rustland"], "--agent is given 2 times"),
+        (["user", "--param", "slice_us=0"], "module 'user' refuses --param slice_us=0"),
     ],
 )
 def test_what_is_refused(arguments, what, tmp_path, monkeypatch):
@@ -191,6 +194,15 @@ def test_a_program_that_ends_by_itself_is_no_result(tmp_path):
     assert done.returncode == 2 and "by itself" not in done.stderr
 
 
+def test_an_agent_speaks_of_itself_by_its_name():
+    done = call.saakm("sim", "user", "--agent", "fifo --wrong")
+    assert done.returncode == 2 and "Usage: fifo [OPTIONS]" in done.stderr
+    assert (
+        "--take-over have no effect"
+        in call.saakm("sim", "user", "--agent", "fifo --stats 1").stderr
+    )
+
+
 @pytest.mark.parametrize("name", ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"])
 def test_flags_of_the_users_do_not_replace_ours(name, tmp_path, monkeypatch):
     """Cargo takes one of its sources of flags: without ours the program is no simulator."""
@@ -203,7 +215,35 @@ def test_flags_of_the_users_do_not_replace_ours(name, tmp_path, monkeypatch):
     assert asked[1]["CARGO_ENCODED_RUSTFLAGS"].startswith("--cfg\x1fsaakm_sim\x1f")
 
 
+def test_a_simulator_for_tests_wants_an_agent():
+    """What it is started by is crates/saakm-user: nobody else knows how."""
+    answer = json.loads(call.saakm("sim", "user", "--agent-elsewhere").stdout)
+    alone = subprocess.run([answer["simulator"], "cpus=4", "-"], capture_output=True, text=True)
+    assert alone.returncode == 2 and "the first word is not agents=" in alone.stderr
+    assert answer["program"].startswith("saakm-program 1\n") and Path(answer["costs"]).is_file()
+    ours, theirs = socket.socketpair()
+    with theirs:
+        ours.close()
+        words = [answer["simulator"], f"agents={theirs.fileno()}", "-"]
+        gone = subprocess.run(words, input=answer["program"], pass_fds=[theirs.fileno()],
+                              capture_output=True, text=True)  # fmt: skip
+    assert (gone.returncode, gone.stderr) == (2, "sim: the agent's process has gone\n")
+
+
 # --- what takes minutes ---
+
+
+@pytest.mark.long
+def test_an_agent_in_a_test_makes_the_same_run():
+    """Of its own process, by messages, or linked in: to the simulator it is the same."""
+    words = ["cargo", "test", "--quiet", "--locked", "--test", "simulated", "--"]
+    done = subprocess.run(
+        [*words, "--ignored", "--nocapture", "hash_of_fifos_run"], capture_output=True, text=True,
+        cwd=paths.CRATES / agents.CRATE, env={**os.environ, "CARGO_TARGET_DIR": str(paths.CARGO)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    linked = call.saakm("sim", "user:fifo", "--for", "30ms", "--json")
+    assert f"hash {json.loads(linked.stdout)['hash']}\n" in done.stdout
 
 
 @pytest.mark.long

@@ -13,6 +13,8 @@ use crate::protocol::{kind, EventHead, EVENT_WORDS, RECORDS};
 use crate::ring::Reader;
 use crate::stats::Counters;
 use crate::sync::Ordering;
+#[cfg(any(saakm_sim, feature = "simulate"))]
+use crate::system;
 use crate::task::{Event, Task};
 use crate::Scheduler;
 
@@ -136,8 +138,8 @@ impl<'a> Agent<'a> {
                 return End::Retired;
             }
             self.tell(counters);
-            #[cfg(saakm_sim)]
-            if crate::simulated::computes(self.nr_events, self.out.decided) {
+            #[cfg(any(saakm_sim, feature = "simulate"))]
+            if system::computes(self.nr_events, self.out.decided) {
                 return End::Stopped;
             }
             if stop.load(Ordering::Relaxed) {

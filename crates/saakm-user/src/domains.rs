@@ -90,6 +90,36 @@ pub fn of(topology: &Topology, shape: Shape, only: Option<&Cpus>) -> Vec<Domain>
     (0..sets.len()).map(domain).collect()
 }
 
+/// Of a simulated machine: of so many CPUs in all, to a core, a last-level cache, a node. Levels that
+/// share no more than the one below are left out, as a kernel does.
+#[cfg(any(test, saakm_sim, feature = "simulate"))]
+pub(crate) fn of_sizes([all, smt, llc, node]: [u32; 4]) -> Topology {
+    let kinds = [
+        ("smt", smt),
+        ("cache", llc),
+        ("package", node),
+        ("numa", all),
+    ];
+    let levels = |cpu: u32| {
+        let mut below = 1;
+        let mut found = Vec::new();
+        for (kind, size) in kinds.into_iter().filter(|(_, size)| *size > 1) {
+            if size == below {
+                continue;
+            }
+            below = size;
+            let first = cpu / size * size;
+            found.push(Level {
+                level: found.len() as u32,
+                kind: kind.to_owned(),
+                span: format!("{first}-{}", first + size - 1),
+            });
+        }
+        found
+    };
+    (0..all).map(|cpu| (cpu, levels(cpu))).collect()
+}
+
 fn span(topology: &Topology, shape: Shape, cpu: u32) -> Cpus {
     let kinds: &[&str] = match shape {
         Shape::Machine => return topology.keys().copied().collect(),

@@ -79,8 +79,11 @@
 //!
 //! # Tests without a kernel
 //!
-//! With the feature `fake` there is the module `fake`: the kernel's side of the protocol
-//! in memory, and a model of a machine that runs threads as a scheduler decides.
+//! With the feature `simulate` there is the function `simulate`: it runs a scheduler in a simulated
+//! machine, with the class and the policy as they are. See the module of that name. With the
+//! feature `fake` there is the module `fake`: the kernel's side of the protocol in memory, and a
+//! model of a machine that runs threads as a scheduler decides; it is faster, and neither the class
+//! nor the policy is in it.
 //!
 //! # In the simulator
 //!
@@ -130,6 +133,8 @@ pub mod signals {
     pub use crate::simulated::nudge;
     pub(crate) use crate::simulated::own_tid;
 }
+#[cfg(all(feature = "simulate", not(any(loom, shuttle, saakm_sim))))]
+pub mod simulate;
 #[cfg(saakm_sim)]
 mod simulated;
 #[cfg(not(any(loom, shuttle)))]
@@ -148,6 +153,8 @@ use simulated as system;
 
 #[cfg(not(any(loom, shuttle, saakm_sim)))]
 pub use run::run;
+#[cfg(all(feature = "simulate", not(any(loom, shuttle, saakm_sim))))]
+pub use simulate::simulate;
 #[cfg(saakm_sim)]
 pub use simulated::run;
 

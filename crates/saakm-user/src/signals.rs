@@ -62,12 +62,20 @@ pub(crate) fn wait(time: Duration) -> bool {
 
 /// The id of the calling thread.
 pub(crate) fn own_tid() -> i32 {
+    #[cfg(feature = "simulate")]
+    if let Some(link) = crate::simulate::link::own() {
+        return link.tid();
+    }
     // SAFETY: it takes nothing and touches nothing.
     unsafe { libc::gettid() }
 }
 
 /// Has the agent whose thread this is look around, if it is parked.
 pub fn nudge(tid: i32) {
+    #[cfg(feature = "simulate")]
+    if let Some(link) = crate::simulate::link::own() {
+        return link.nudge(tid);
+    }
     // SAFETY: it takes numbers only; a thread that is gone is an error that does not matter.
     unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, NUDGE) };
 }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use nix::errno::Errno;
 use saakm::failure::Failure;
 use saakm::host::Host;
-use saakm::topology::{Level, Topology};
+use saakm::topology::Topology;
 
 use crate::agent::End;
 use crate::cpus::Cpus;
@@ -65,6 +65,12 @@ where
     S: Scheduler + 'static,
     F: Fn(&Place) -> S + Send + Sync + 'static,
 {
+    // Nobody would read the one, and a simulated machine has no other agent.
+    if options.stats.is_some() || options.take_over {
+        let why = "--stats and --take-over have no effect in a simulated machine";
+        let hint = "leave them out; what the agents did is in the result";
+        return Err(Failure::new("cannot schedule", why).hint(hint));
+    }
     let common = Common::new(Host::from_env(), options, name);
     let (shape, only) = (options.domains, options.cpus.clone());
     let program = Program {
@@ -118,37 +124,11 @@ extern "C" fn serve(number: c_uint) {
     }
 }
 
-/// Of the machine, by the sizes of its cores, caches and nodes. Levels that share no more than the one
-/// below are left out, as a kernel does.
 fn topology() -> Topology {
     let mut sizes = [0; 4];
     // SAFETY: it writes four numbers.
     unsafe { sim_agent_machine(sizes.as_mut_ptr()) };
-    let [all, smt, llc, node] = sizes;
-    let kinds = [
-        ("smt", smt),
-        ("cache", llc),
-        ("package", node),
-        ("numa", all),
-    ];
-    let levels = |cpu: u32| {
-        let mut below = 1;
-        let mut found = Vec::new();
-        for (kind, size) in kinds.into_iter().filter(|(_, size)| *size > 1) {
-            if size == below {
-                continue;
-            }
-            below = size;
-            let first = cpu / size * size;
-            found.push(Level {
-                level: found.len() as u32,
-                kind: kind.to_owned(),
-                span: format!("{first}-{}", first + size - 1),
-            });
-        }
-        found
-    };
-    (0..all).map(|cpu| (cpu, levels(cpu))).collect()
+    domains::of_sizes(sizes)
 }
 
 fn result(returned: c_long) -> Result<i32, Errno> {

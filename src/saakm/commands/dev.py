@@ -33,7 +33,7 @@ from ..vm.guest import Guest
 from ..vm.options import OUR_KERNEL, VmOptions, with_vm_options
 from . import dev_options as options
 from .run import boot, report_splats
-from .under import AgentOption, check_policy, one_agent
+from .under import check_policy, one_agent
 
 _POLL_SECONDS = 0.1
 _SAMPLE_SECONDS = 1.0
@@ -55,7 +55,7 @@ def dev(
             show_default=f"{_WORKLOAD}; {_SIMULATED_WORKLOAD}",
         ),
     ] = "",
-    agent: AgentOption = None,
+    agent: options.AgentOption = None,
     sim: Annotated[
         bool, typer.Option("--sim", help="In a simulated machine, anew for each save: no VM.")
     ] = False,

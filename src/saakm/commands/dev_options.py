@@ -11,7 +11,7 @@ import typer
 from ..base.errors import SaakmError
 from ..sim.asked import Asked
 from ..vm.options import VmOptions
-from . import sim_options
+from . import sim_options, under
 
 _PANEL = "With --sim"
 # What a simulated machine has of a VM's options.
@@ -25,6 +25,13 @@ def _simulated(option: Any) -> Any:
     return found
 
 
+def _of_both() -> Any:
+    found = copy.copy(get_args(under.AgentOption)[1])
+    found.help = f"{found.help.removesuffix(', or any other.')}; without --sim, or any other."
+    return found
+
+
+AgentOption = Annotated[list[str] | None, _of_both()]
 Load = Annotated[list[str] | None, _simulated(sim_options.Load)]
 Param = Annotated[list[str] | None, _simulated(sim_options.Param)]
 Set = Annotated[list[str] | None, _simulated(sim_options.Set)]

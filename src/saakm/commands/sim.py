@@ -22,6 +22,7 @@ from ..sim import traced, verdict
 from ..sim.asked import Asked, Course
 from ..sim.build import build
 from ..sim.crash import Failed
+from ..sim.elsewhere import described
 from ..sim.machine import USUAL
 from ..sim.run import Outcome, run
 from ..sim.scenario import Scenario
@@ -30,7 +31,7 @@ from ..view.terminal import label, table
 from ..workload.builtin.options import Builtin
 from ..workload.registry import listing
 from . import sim_options as options
-from .under import AgentOption, one_agent
+from .under import one_agent
 
 _KEPT = _RESULT, _PROGRAM, _COSTS = "result.json", "workload.program", "costs.txt"
 _MANY_EVENTS = 5_000_000  # in a trace: some 500 MB while it is written
@@ -64,7 +65,7 @@ class Output:
 
 def sim(
     policy: options.Policy = "",
-    agent: AgentOption = None,
+    agent: options.AgentOption = None,
     besides: options.Load = None,
     topology: options.Topology = USUAL,
     workload: options.Workload = "hackbench",
@@ -83,6 +84,7 @@ def sim(
     coverage: options.Coverage = None,
     out: options.Out = None,
     as_json: options.Json = False,
+    elsewhere: options.Elsewhere = False,
     list_them: options.List = False,
 ) -> None:
     """Run a policy in a simulated machine: the class and the policy, compiled as they are.
@@ -115,6 +117,9 @@ def sim(
     )
     with statuses():
         course = asked.course()
+        if elsewhere:
+            print(json.dumps(described(course)))
+            return
         output.prepare(*asked.inputs())
         status = _conduct(course, output)
     raise typer.Exit(status)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..builder.agents import SCHEDULERS
+from ..builder.agents import DEFAULT, OURS, POLICY, SCHEDULERS
 from ..model.experiment import SEED
 from ..sim.asked import USUAL_TIME
 from ..sim.kinds import Compiler
@@ -16,6 +16,17 @@ Policy = Annotated[
     str,
     typer.Argument(
         help=f"A policy's name or directory; {', '.join(SCHEDULERS)}.", show_default=False
+    ),
+]
+# A list, as under.AgentOption is.
+AgentOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent",
+        metavar="<str>",
+        help=f"Of {POLICY}: who decides, with its options, as 'fifo --slice-us 1000': one of {', '.join(OURS)}, "
+        "or the directory of a project of cargo's.",
+        show_default=DEFAULT,
     ),
 ]
 Load = Annotated[
@@ -52,6 +63,14 @@ For = Annotated[
 ]
 List = Annotated[bool, typer.Option("--list", help="Show the workloads.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+Elsewhere = Annotated[
+    bool,
+    typer.Option(
+        "--agent-elsewhere",
+        hidden=True,
+        help="Run nothing: print what a test must know that starts the simulator and is the agent.",
+    ),
+]
 Sanitize = Annotated[
     bool,
     typer.Option(

@@ -27,6 +27,9 @@ license = "GPL-2.0-only"
 clap = {{ version = "4.5", default-features = false, features = ["std", "derive", "help", "usage"] }}
 saakm-user = {{ path = "{crate}" }}
 
+[dev-dependencies]
+saakm-user = {{ path = "{crate}", features = ["simulate"] }}
+
 [profile.release]
 panic = "abort"
 # Together 1 % fewer instructions a decision, and each build takes nine times as long:
@@ -46,6 +49,7 @@ use clap::Parser;
 use saakm_user::{{run, Event, Options, Out, Scheduler, Task, Turn}};
 
 // The heap is memory of the program: while threads wait, no page of it may be missing.
+#[cfg(not(test))]
 saakm_user::arena!(8 << 20);
 
 /// The options of the program, beside those that all schedulers have: --help shows both.
@@ -69,14 +73,14 @@ impl Scheduler for {title} {{
     /// A thread wants a CPU: it starts, woke up, has yielded, or its turn is over. It waits until
     /// its task is dispatched, here at once. Who wants to see more threads before choosing keeps
     /// tasks in a queue (saakm_user::queues), and answers `held` and `pick`.
-    fn ready(&mut self, task: Task, event: &Event, out: &mut Out) {{
+    fn ready(&mut self, task: Task, _event: &Event, out: &mut Out) {{
         self.arrivals += 1;
-        // Who goes first? The least key. `event.exec_ns`, what the thread ran since it last slept,
+        // Who goes first? The least key. `_event.exec_ns`, what it ran since it last slept,
         // would let short bursts go first.
         let key = self.arrivals;
-        // For how long, if others wait? `event.weight` is 1024 at nice 0.
+        // For how long, if others wait? `_event.weight` is 1024 at nice 0.
         let slice_ns = self.slice_ns;
-        // Where? `Turn::on(event.at())`: where it was; `out.take_idle()` finds an idle CPU, and
+        // Where? `Turn::on(_event.at())`: where it was; `out.take_idle()` finds an idle CPU, and
         // `.preempt()` takes the CPU from whoever has it.
         let turn = Turn::anywhere().key(key).slice_ns(slice_ns);
         out.dispatch(task, turn);
@@ -99,6 +103,31 @@ fn main() {{
         std::process::exit(1);
     }}
 }}
+
+#[cfg(test)]
+mod tests {{
+    use super::*;
+
+    /// `cargo test` runs it without a kernel, in a simulated machine in which the class and the
+    /// policy are as they are; the first run builds it. More to set: saakm_user::simulate.
+    #[test]
+    fn nobody_waits_long() {{
+        for seed in 1..=10 {{
+            let make = |_: &_| {title} {{
+                slice_ns: 5_000_000,
+                arrivals: 0,
+            }};
+            let simulation = saakm_user::simulate(make).cpus(2).seed(seed);
+            let run = simulation.workload("hackbench:groups=1,loops=20").run();
+            let run = run.unwrap_or_else(|failure| panic!("{{failure}}"));
+            // Not a rule broken, no decision in vain, and nobody whom the kernel had to save.
+            assert_eq!(run.ejected, None);
+            assert_eq!(run.wrong_decisions(), 0);
+            assert_eq!(run.counts.no_answer, 0);
+            assert!(run.longest_wait_ms("receivers") < 100.0, "{{run:?}}");
+        }}
+    }}
+}}
 """
 _README = """\
 # {name}
@@ -107,6 +136,7 @@ A scheduler in user space for SaaKM's policy `{policy}`. Say in three lines who 
 
     saakm run {policy} --agent {directory} -- hackbench       # builds it, and runs something under it
     saakm dev {policy} --agent {directory}                    # each save takes over, live
+    cargo test                                                # in a simulated machine, without a kernel
 
 On a machine that runs the kernel:
 

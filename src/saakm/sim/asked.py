@@ -81,6 +81,7 @@ class Asked:
             program_of=Origin(self.workload, text_file(self.workload), lines_of(program)),
             costs_of=_costs_of(self.costs or MEASURED),
             agent=agent.words[1:] if agent else (),
+            called=Path(agent.words[0]).name if agent else "",
         )
         name = f"{modules[0].name}:{agent.text}" if agent else modules[0].name
         title = f"{name} on {self.topology}: {self.workload}, seed {self.seed}"

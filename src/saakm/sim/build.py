@@ -35,20 +35,27 @@ _ATTEMPTS = 3
 _NAME = re.compile(r'[<"](?=([^<>"\n]+)[>"])')
 
 
-def build(modules: Sequence[Module], recipe: Recipe, agent: Agent | None = None) -> Path:
+def build(
+    modules: Sequence[Module],
+    recipe: Recipe,
+    agent: Agent | None = None,
+    elsewhere: bool = False,
+) -> Path:
     """The program, in which the first module is the policy that the run is for.
 
-    `agent`: whose program it is to be part of, and who decides for that policy.
+    `agent`: whose program it is to be part of, and who decides for that policy. `elsewhere`: whoever
+    decides is in the process that starts it.
     """
     _refuse_same_names(modules)
+    start = "elsewhere" if elsewhere else "agent" if agent else "program"
     for _ in range(_ATTEMPTS - 1):
         with contextlib.suppress(Edited):
-            return _build(modules, recipe, agent)
-    return _build(modules, recipe, agent)
+            return _build(modules, recipe, agent, start)
+    return _build(modules, recipe, agent, start)
 
 
-def _build(modules: Sequence[Module], recipe: Recipe, agent: Agent | None) -> Path:
-    fixed = fixed_units(recipe, "agent" if agent else "program")
+def _build(modules: Sequence[Module], recipe: Recipe, agent: Agent | None, start: str) -> Path:
+    fixed = fixed_units(recipe, start)
     own = [policy_units(module, recipe) for module in modules]
     units = [*fixed, *(unit for group in own for unit in group)]
     digest = hashlib.sha256("\0".join(str(unit.object) for unit in units).encode())

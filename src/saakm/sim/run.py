@@ -27,7 +27,9 @@ _SANITIZERS = {
     "ASAN_OPTIONS": f"exitcode={_SANITIZER}",
     "UBSAN_OPTIONS": f"exitcode={_SANITIZER}",
 }
-_NOT_LOADED = re.compile(r"\bmodule (?P<module>\S+) could not be loaded: (?P<error>[^\s:]+)")
+_NOT_LOADED = re.compile(
+    r"\bmodule (?P<module>\S+) could not be loaded: (?P<error>[^\s:]+)(?:: (?P<said>[^\n]*))?"
+)
 OnProgress = Callable[[int, int], None]
 
 
@@ -64,7 +66,8 @@ def run(
         with open(reads, "rb") as progress:
             try:
                 child = subprocess.Popen(
-                    [str(program), *scenario.arguments(writes, trace)],
+                    [scenario.called or str(program), *scenario.arguments(writes, trace)],
+                    executable=str(program),
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
@@ -136,6 +139,7 @@ def _outcome(
     status: int, seconds: float, printed: str, log: str, command: tuple[str, ...]
 ) -> Outcome:
     if status == _BAD_INPUT and (found := _NOT_LOADED.search(log)):
+        _refuse_parameter(found["module"], found["said"] or "", command)
         raise NotLoaded(found["module"], found["error"], log, command)
     if status == _BAD_INPUT:
         raise BadInput(
@@ -152,3 +156,13 @@ def _outcome(
     except ValueError as error:
         raise Crashed(status, log, command, unread=str(error)) from error
     return Outcome(simulation, status == _MISBEHAVED, log, seconds, command)
+
+
+def _refuse_parameter(module: str, said: str, command: tuple[str, ...]) -> None:
+    """Whose value the policy refuses, by name, is no fault of the policy."""
+    for word in command:
+        name = word.removeprefix(f"{module}.")
+        if name != word and name in said:
+            raise BadInput(
+                f"module '{module}' refuses --param {name}", said, "give it another value"
+            )

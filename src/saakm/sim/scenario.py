@@ -51,6 +51,7 @@ class Scenario:
     program_of: Origin | None = None
     costs_of: Origin | None = None
     agent: tuple[str, ...] = ()  # options of the one whose program it is
+    called: str = ""  # what that calls itself in its own messages; empty: as its file is called
 
     def arguments(self, progress_fd: int | None = None, trace: Path | None = None) -> list[str]:
         """What it reads and nobody has as a file is kept in one, so that the command can be repeated."""
