@@ -238,7 +238,8 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 	    cpumask_test_cpu(cpu, &agent->cpus))
 		ret = user_move_to(agent, task, cpu, &move);
 	if (ret == -EPERM) {
-		bounced = true;
+		/* "Anywhere" is also where it waits, be it in another domain. */
+		bounced = !move.any || decision->flags & ~USER_PREEMPT;
 		move.any = true;
 		ret = user_move_to(agent, task, task_cpu(task), &move);
 	}

@@ -185,11 +185,6 @@ proptest! {
             // The kernel may run a thread itself while the agent decides about it.
             found.retain(|fault| !fault.starts_with("stale"));
         }
-        if ours == Ours::RustlandLlc && llcs > 1 {
-            // It steals for whichever CPU is free next, and that one may not be the thread's: then the
-            // kernel leaves it where it waits, and counts that so.
-            found.retain(|fault| !fault.starts_with("bounced"));
-        }
         prop_assert_eq!(found, [""; 0]);
         if seed % 4 == 0 {
             prop_assert_eq!(run(), first);
