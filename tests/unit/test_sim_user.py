@@ -18,6 +18,7 @@ from saakm.base.errors import SaakmError
 from saakm.builder import agents
 from saakm.cli import app
 from saakm.dev.agent_scaffold import agent_files
+from saakm.lint import sources
 from saakm.sim import costs, linking
 from saakm.sim.build import build
 from saakm.sim.kbuild import read_module
@@ -230,13 +231,18 @@ def test_a_simulator_for_tests_wants_an_agent():
     assert (gone.returncode, gone.stderr) == (2, "sim: the agent's process has gone\n")
 
 
+def test_properties_of_our_schedulers():
+    """Of cargo's tests those that need a simulator: lint leaves them out."""
+    assert not sources.cargo(paths.REPO, "test", "--locked", "--test", "simulator")
+
+
 # --- what takes minutes ---
 
 
 @pytest.mark.long
 def test_an_agent_in_a_test_makes_the_same_run():
     """Of its own process, by messages, or linked in: to the simulator it is the same."""
-    words = ["cargo", "test", "--quiet", "--locked", "--test", "simulated", "--"]
+    words = ["cargo", "test", "--quiet", "--locked", "--test", "simulator", "--"]
     done = subprocess.run(
         [*words, "--ignored", "--nocapture", "hash_of_fifos_run"], capture_output=True, text=True,
         cwd=paths.CRATES / agents.CRATE, env={**os.environ, "CARGO_TARGET_DIR": str(paths.CARGO)},

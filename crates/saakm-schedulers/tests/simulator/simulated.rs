@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The schedulers decide for a simulated machine: the class and the policy `user` are their own C files.
 //!
-//! `PROPTEST_CASES=1000 cargo test --test simulated` tries more.
+//! `PROPTEST_CASES=1000 cargo test --test simulator` tries more.
 
 use std::sync::Arc;
 
