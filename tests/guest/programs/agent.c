@@ -62,6 +62,18 @@ static int lie(const struct user_event *event)
 	return (int []) { -2, INT_MIN, INT_MAX, layout.nr_cpus }[nr++ / 2 % 4];
 }
 
+static struct user_event kept;
+
+/* Who is kept for 300 ms while others get the CPU again and again */
+static void decide_later(void)
+{
+	if (kept.pid && now_ns(CLOCK_MONOTONIC) > kept.at_ns + 300000000) {
+		decide(&kept, USER_ANY, kept.generation);
+		kept.pid = 0;
+	}
+	page->held = kept.pid != 0;
+}
+
 /* What the modes do with an event. */
 static void answer(const struct user_event *event)
 {
@@ -70,6 +82,11 @@ static void answer(const struct user_event *event)
 	if (is_mode("news") && event->flags & USER_NEW) {
 		printf("new %u\n", event->pid);
 		fflush(stdout);
+	}
+	if (is_mode("later") && !kept.pid && !strcmp(event->comm, "naps")) {
+		kept = *event;
+		kept.at_ns = now_ns(CLOCK_MONOTONIC);
+		return;
 	}
 	if (is_mode("twice"))
 		decide(event, USER_ANY, event->generation);
@@ -222,6 +239,8 @@ static void serve(void)
 		for (volatile long i = 0; i < 30000000; i++)
 			;
 	answer_all();
+	if (is_mode("later"))
+		decide_later();
 }
 
 static void attach(void)
