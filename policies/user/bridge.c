@@ -114,9 +114,10 @@ bool user_answers(const struct user_agent *agent, struct user_core *own)
 		return false;
 	if (unread)
 		return time_before(jiffies, user_oldest(agent, unread) + limit);
-	/* It has read of it. */
+	/* It has read of it. Where others run this one may wait, as long as it decides at all. */
 	t = saakm_task_data(saakm_rq_first(&own->waiting));
-	if (!since || time_before(since, t->asked))
+	since = since ?: READ_ONCE(agent->decided_at);
+	if (time_before(since, t->asked))
 		since = t->asked;
 	return time_before(jiffies, since + limit);
 }
@@ -248,6 +249,7 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 	if (ret)
 		return &agent->stale;
 	WRITE_ONCE(agent->failing, false);
+	WRITE_ONCE(agent->decided_at, jiffies);
 	/* Behind fair's threads the class may have stopped to look while all were held back. */
 	cpu = task_cpu(task);
 	if (!saakm_running_on(agent->policy, cpu) && user_others_wait(agent, cpu))

@@ -149,6 +149,7 @@ static void user_install(struct user_agent *agent)
 	int cpu;
 
 	WRITE_ONCE(agent->ready, true);
+	agent->decided_at = jiffies;
 	list_add_tail(&agent->node, &user_agents);
 	user_attached++;
 	for_each_cpu(cpu, &agent->cpus) {

@@ -73,6 +73,7 @@ struct user_agent {
 	unsigned long		*asked;		/* jiffies, of each event */
 	bool			asleep;
 	bool			failing;	/* nobody waits for it until it decides again */
+	unsigned long		decided_at;	/* jiffies, of what was carried out last */
 	struct saakm_notifier	calls;
 	struct hrtimer		timer;		/* while threads wait */
 	bool			timed;

@@ -276,6 +276,17 @@ def test_decision_preempts(guest, program, user):
     assert longest < 50_000  # its slice is 10 s
 
 
+def test_agent_may_let_a_thread_wait(guest, program, user):
+    """It decides about others meanwhile, so it does answer; the order is its own."""
+    user("later")
+    hog = "taskset -c 1 saakmctl exec user -- sh -c 'while :; do :; done' >/dev/null 2>&1"
+    run_ok(guest, f"for i in 1 2; do {hog} & done; {spins(2)}")
+    _, longest = naps(guest, program, user.id, 3, under="taskset -c 1 ")
+    run_ok(guest, "pkill -KILL -f '^sh -c while'")
+    assert longest >= 300_000
+    assert counts(guest)["rescued"] == 0
+
+
 def test_first_event_says_so_whoever_placed_the_thread(guest, program, user):
     """A thread that joins has the CPU: that placement is the kernel's, and no event."""
     user("news", flags="0")

@@ -38,9 +38,11 @@ def test_agents_come_and_go(guest, program):
     assert policies(guest)["user"].state == "active"
 
 
+@pytest.mark.threads  # counted, a thousand would take an hour
 @pytest.mark.long
+@pytest.mark.limit(7200)
 def test_a_thousand_agents(guest, program):
     id_ = load_policy(guest, "user")
-    modes = "fifo twice unread noise guesses forgets elsewhere fifo stale slow"
+    modes = "fifo twice unread noise guesses forgets elsewhere fills stale slow"
     run_ok(guest, storm(program, id_, 100, modes), timeout=7000)
     assert policies(guest)["user"].state == "active"

@@ -7,11 +7,15 @@
  * It prints the kernel's sentence once it has its CPUs, in the mode "news" the pid of each thread
  * that is said to be new, and in the end how many threads it has
  * decided about, if it ends by itself: "retired", after another one has taken over.
+ *
+ * In the mode "scribbles" another thread of it writes into the mapping at random, by $SEED.
  */
 #include "subject.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include "../../../policies/user/protocol.h"
 
 static struct user_page *page, layout;	/* what it said at first */
@@ -19,7 +23,7 @@ static struct user_decision *decisions;
 static unsigned long nr_decided, nr_calls;
 static int file;
 
-static const char *mode;
+static const char *mode, *cpus, *flags;
 
 static int is_mode(const char *name)
 {
@@ -44,6 +48,32 @@ static void decide(const struct user_event *event, int cpu, uint32_t generation)
 	nr_decided++;
 }
 
+/* A CPU that there is not, that is none, or one that the thread must not use, if there is one. */
+static int lie(const struct user_event *event)
+{
+	static unsigned int nr;
+
+	for (unsigned int cpu = 0; nr % 2 && cpu < layout.nr_cpus; cpu++) {
+		if (!(event->allowed[cpu / 64] >> cpu % 64 & 1)) {
+			nr++;
+			return cpu;
+		}
+	}
+	return (int []) { -2, INT_MIN, INT_MAX, layout.nr_cpus }[nr++ / 2 % 4];
+}
+
+static struct user_event kept;
+
+/* Who is kept for 300 ms while others get the CPU again and again */
+static void decide_later(void)
+{
+	if (kept.pid && now_ns(CLOCK_MONOTONIC) > kept.at_ns + 300000000) {
+		decide(&kept, USER_ANY, kept.generation);
+		kept.pid = 0;
+	}
+	page->held = kept.pid != 0;
+}
+
 /* What the modes do with an event. */
 static void answer(const struct user_event *event)
 {
@@ -53,10 +83,28 @@ static void answer(const struct user_event *event)
 		printf("new %u\n", event->pid);
 		fflush(stdout);
 	}
+	if (is_mode("later") && !kept.pid && !strcmp(event->comm, "naps")) {
+		kept = *event;
+		kept.at_ns = now_ns(CLOCK_MONOTONIC);
+		return;
+	}
 	if (is_mode("twice"))
 		decide(event, USER_ANY, event->generation);
-	decide(event, is_mode("elsewhere") ? 1 << 20 : USER_ANY,
+	decide(event, is_mode("elsewhere") ? 1 << 20 : is_mode("lies") ? lie(event) : USER_ANY,
 	       event->generation - is_mode("stale"));
+}
+
+/* As answer_all(), whatever the page says of what has been read. */
+static void answer_scribbled(void)
+{
+	static uint32_t read;
+	uint32_t written = __atomic_load_n(&page->events_written, __ATOMIC_ACQUIRE);
+
+	if (written - read > USER_RECORDS)
+		read = written - USER_RECORDS;
+	while (read != written)
+		answer(event_at(read++));
+	__atomic_store_n(&page->events_read, read, __ATOMIC_RELEASE);
 }
 
 static void answer_all(void)
@@ -91,6 +139,75 @@ static void guess(void)
 	}
 }
 
+/* A ring of decisions about a thread that waits, perhaps, but not for these. */
+static void fill(void)
+{
+	struct user_event event = *event_at(page->events_written - 1);
+
+	for (int i = 0; i < USER_RECORDS; i++)
+		decide(&event, USER_ANY, random());
+}
+
+static void flip(void *at, unsigned int bytes)
+{
+	((uint8_t *)at)[random() % bytes] ^= 1 << random() % 8;
+}
+
+/* Bytes anywhere; or, of what the kernel reads, a bit, or a count that is not far off. */
+static void scribble(void)
+{
+	uint32_t last = page->decisions_written - 1 - random() % 16, offset;
+	uint32_t *counts[] = { &page->events_read, &page->decisions_written, &page->held };
+
+	switch (random() % 5) {
+	case 0:
+		offset = random() % (layout.bytes - 64);
+		for (int i = random() % 64; i >= 0; i--)
+			((uint8_t *)page)[offset + i] = random();
+		break;
+	case 1:
+		flip(&decisions[last % USER_RECORDS], sizeof(*decisions));
+		break;
+	case 2:
+		*counts[random() % 3] += random() % 9 - 4;
+		break;
+	case 3:
+		*counts[random() % 3] = random() << random() % 32;
+		break;
+	case 4:
+		flip((void *)page + layout.idle_at, (layout.nr_cpus + 63) / 64 * 8);
+		flip(page, sizeof(*page));
+		break;
+	}
+}
+
+static void *scribbler(void *unused)
+{
+	saakm_join(policy_id);
+	for (;;) {
+		for (int i = random() % 32; i >= 0; i--)
+			scribble();
+		usleep(random() % 1000);
+	}
+	return unused;
+}
+
+static void start_scribbler(void)
+{
+	pthread_t thread;
+
+	srandom(atoi(getenv("SEED")));
+	if (pthread_create(&thread, NULL, scribbler, NULL))
+		die("pthread_create");
+}
+
+static volatile sig_atomic_t told;	/* by SIGUSR1: it is time to panic, or to loop */
+
+static void on_signal(int signal)
+{
+	told = signal == SIGUSR1;
+}
+
 static void serve(void)
 {
 	nr_calls++;
@@ -102,7 +219,15 @@ static void serve(void)
 	}
 	if (is_mode("guesses"))
 		guess();
-	if (is_mode("loops") && nr_calls > 100)
+	if (is_mode("fills"))
+		fill();
+	if (is_mode("panics") && told)
+		abort();
+	if (is_mode("scribbles")) {
+		answer_scribbled();
+		return;
+	}
+	if (is_mode("loops") && (told || nr_calls > 100))
 		for (;;)
 			;
 	if (is_mode("defects") && nr_calls > 5) {
@@ -114,6 +239,8 @@ static void serve(void)
 		for (volatile long i = 0; i < 30000000; i++)
 			;
 	answer_all();
+	if (is_mode("later"))
+		decide_later();
 }
 
 static void nothing(int number)
@@ -121,7 +248,7 @@ static void nothing(int number)
 	(void)number;
 }
 
-static void attach(const char *cpus, const char *flags)
+static void attach(void)
 {
 	uint64_t bits[16] = { strtoull(cpus, NULL, 0) };
 	struct user_attach attach = {
@@ -166,7 +293,7 @@ static void map(void)
 	decisions = (void *)page + layout.decisions_at;
 }
 
-static void bind_to(const char *cpus)
+static void bind_to_domain(void)
 {
 	uint64_t bits = strtoull(cpus, NULL, 0);
 
@@ -174,29 +301,88 @@ static void bind_to(const char *cpus)
 		die("sched_setaffinity: %m");
 }
 
-int main(int argc, char **argv)
+/* What becomes of a process that has its CPUs. */
+static void meet_fate(void)
 {
-	const char *cpus = argc > 3 ? argv[3] : "0xffffffffffffffff";
+	const struct itimerval often = { { 0, 500 }, { 0, 500 } };
 
-	if (argc < 3)
-		die("agent MODE POLICY_ID [CPUS [FLAGS]]");
-	mode = argv[1];
-	mlockall(MCL_CURRENT | MCL_FUTURE);
-	file = open("/dev/saakm_user", O_RDWR);
-	if (file < 0)
-		die("/dev/saakm_user: %m");
-	bind_to(cpus);
-	if (!is_mode("stranger"))
-		saakm_join(atoi(argv[2]));
-	attach(cpus, argc > 4 ? argv[4] : "0");
-	map();
+	if (is_mode("forks") && !fork()) {
+		ioctl(file, USER_PARK);
+		printf("child: %s\n", strerror(errno));
+		fflush(stdout);
+		for (;;)
+			pause();
+	}
+	signal(SIGUSR1, on_signal);
+	if (is_mode("execs")) {
+		execlp("sleep", "sleep", "1000", NULL);
+		die("sleep: %m");
+	}
+	if (is_mode("signals")) {
+		signal(SIGALRM, on_signal);
+		setitimer(ITIMER_REAL, &often, NULL);
+	}
+	if (is_mode("scribbles"))
+		start_scribbler();
+}
+
+/* Until another one takes over, or in some modes */
+static void go_round(void)
+{
 	do {
 		serve();
 		if (page->retire && is_mode("fifo")) {
 			printf("retired\n");
-			return 0;
+			exit(0);
 		}
+		if (is_mode("keeps") && nr_calls > 100)
+			return;
 	} while (!ioctl(file, USER_PARK) || errno == EINTR);
 	printf("%s after %lu decisions\n", strerror(errno), nr_decided);
-	return 1;
+	exit(1);
+}
+
+static void *be_agent(void *unused)
+{
+	bind_to_domain();
+	if (!is_mode("stranger"))
+		saakm_join(policy_id);
+	attach();
+	map();
+	meet_fate();
+	go_round();
+	return unused;
+}
+
+/* The agent is a thread that ends; its process keeps file and mapping, and writes on. */
+static void keep(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, be_agent, NULL) || pthread_join(thread, NULL))
+		die("pthread");
+	printf("keeps\n");
+	fflush(stdout);
+	for (;;) {
+		scribble();
+		usleep(100);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		die("agent MODE POLICY_ID [CPUS [FLAGS]]");
+	mode = argv[1];
+	policy_id = atoi(argv[2]);
+	cpus = argc > 3 ? argv[3] : "0xffffffffffffffff";
+	flags = argc > 4 ? argv[4] : "0";
+	mlockall(MCL_CURRENT | MCL_FUTURE);
+	file = open("/dev/saakm_user", O_RDWR);
+	if (file < 0)
+		die("/dev/saakm_user: %m");
+	if (is_mode("keeps"))
+		keep();
+	be_agent(NULL);
+	return 0;
 }
