@@ -17,8 +17,8 @@ from saakm.lab.cost import curves, flame, goals, sections, symbols, where
 from saakm.lab.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
 from saakm.lab.cost.measure import Conditions, guest_of
 from saakm.lab.cost.operations import chosen_schedulers, refuse_runnable
-from saakm.lab.cost.target import find_target
 from saakm.lab.cost.symbols import Code, Symbols
+from saakm.lab.cost.target import find_target
 from saakm.lab.cost.where import Profile, by_stack
 from saakm.model.cost_rows import Row
 
@@ -227,6 +227,21 @@ def test_each_program_has_its_functions_where_it_lies():
     for place, (name, part) in names.items():
         assert known.name(place) == name
         assert symbols.part_of(name) == part
+
+
+def test_names_are_as_short_as_they_can_be():
+    node = "a::NodeRef<alloc::btree::node::marker::Mut,K,V,alloc::btree::node::marker::Leaf>"
+    method = "<saakm_schedulers::rustland::Rustland as saakm_user::scheduler::Scheduler>::pick"
+    for name, expected in {
+        "clock_gettime@@GLIBC_2.17": "clock_gettime",
+        "rustland::main::h0123456789abcdef": "rustland::main",
+        f"a::Handle<{node},alloc::btree::node::marker::Edge>::insert": "a::Handle<..>::insert",
+        f"a::remove::<impl b::Handle<{node},alloc::btree::KV>>::it": "a::remove::<impl b::Handle<..>>::it",
+        method: method,
+        "<std::sys::pal::unix::time::Timespec>::now": "<std::sys::pal::unix::time::Timespec>::now",
+        "Channel<T>::start_recv": "Channel<T>::start_recv",
+    }.items():
+        assert symbols.short(name) == expected
 
 
 def test_a_profile_knows_what_functions_cost_with_their_callees():

@@ -23,6 +23,8 @@ _KERNEL = 1 << 63
 # Names of BPF programs begin with a digest, those of Rust's functions may end with one.
 _BPF_DIGEST = re.compile(r"^bpf_prog_[0-9a-f]{16}_")
 _RUST_DIGEST = re.compile(r"::h[0-9a-f]{16}$")
+# Types that a function of Rust's or C++'s is for: long ones say little, but for whose method it is.
+_LONG_TYPES = re.compile(r"(?<=[\w:])<(?![^<>]* as )[^<>]{24,}>")
 # Beyond it, an address belongs to something else that has no name.
 _LARGEST_FUNCTION = 1 << 16
 
@@ -124,6 +126,14 @@ def _bias(file: Path, start: int, offset: int) -> int:
     )
 
 
+def short(name: str) -> str:
+    """A name without digests, versions ("@GLIBC_2.2.5") and long lists of types."""
+    name, before = _RUST_DIGEST.sub("", name).partition("@")[0], ""
+    while name != before:
+        name, before = _LONG_TYPES.sub("{..}", name), name
+    return name.replace("{..}", "<..>")
+
+
 def _functions_of(file: Path) -> list[Code]:
     """Libraries that are stripped name what others may call."""
     found: dict[int, Code] = {}
@@ -134,6 +144,5 @@ def _functions_of(file: Path) -> list[Code]:
             parts = line.split(maxsplit=3)
             if len(parts) == 4 and parts[2] in "tTwWiuV":
                 start = int(parts[0], 16)
-                name = _RUST_DIGEST.sub("", parts[3]).partition("@")[0]  # "@GLIBC_2.2.5"
-                found.setdefault(start, Code(start, start + int(parts[1], 16), name))
+                found.setdefault(start, Code(start, start + int(parts[1], 16), short(parts[3])))
     return list(found.values())

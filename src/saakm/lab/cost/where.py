@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Finds in which functions an operation executes its instructions, and who called those of the kernel."""
+"""Finds in which functions an operation executes its instructions, and who called the kernel's."""
 
 import tempfile
 from collections import Counter, defaultdict
