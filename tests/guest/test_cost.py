@@ -65,16 +65,28 @@ def test_sched_ext_is_measured_beside():
 
 
 @pytest.mark.limit(300)
-def test_where_adds_up_to_the_whole():
-    args = ("--op", "pipe", "--schedulers", "vtime", "--cpus", "1", "--json")
+@pytest.mark.rotates("case")
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("vtime", " [vtime]"),
+        ("user:fifo", " [fifo, user space]"),
+        ("scx_fifo", "fifo_enqueue [bpf]"),
+    ],
+    ids=lambda case: case[0],
+)
+def test_where_adds_up_to_the_whole(case):
+    """And names the functions of those who decide: a module, a program, a BPF program."""
+    scheduler, decides = case
+    args = ("--op", "pipe", "--schedulers", scheduler, "--cpus", "1", "--json")
     (whole,) = json.loads(saakm_cost(*args).stdout)
     parts = json.loads(saakm_cost(*args, "--where").stdout)
     assert sum(part["instructions"] for part in parts) == pytest.approx(
         whole["instructions"], rel=0.005
     )
     names = {part["function"] for part in parts}
-    assert {"try_to_wake_up", "enqueue_task_saakm", "(user space)"} <= names
-    assert any(name.endswith(" [vtime]") for name in names)
+    assert {"try_to_wake_up", "__schedule", "(user space)"} <= names
+    assert any(name.endswith(decides) for name in names)
 
 
 @pytest.mark.limit(300)

@@ -2,6 +2,7 @@
 """Scaling axes, goals, flame graphs and Markdown of saakm cost, without a guest."""
 
 import io
+import subprocess
 from collections import Counter
 
 import pytest
@@ -12,12 +13,13 @@ from saakm.base.errors import SaakmError
 from saakm.builder import crates, peers
 from saakm.builder.about import About
 from saakm.builder.programs import compile_plugin
-from saakm.lab.cost import curves, flame, goals, sections, where
+from saakm.lab.cost import curves, flame, goals, sections, symbols, where
 from saakm.lab.cost.axes import AXES, axis_of, chosen_axis, chosen_values, points
 from saakm.lab.cost.measure import Conditions, guest_of
 from saakm.lab.cost.operations import chosen_schedulers, refuse_runnable
+from saakm.lab.cost.symbols import Code, Symbols
 from saakm.lab.cost.target import find_target
-from saakm.lab.cost.where import Profile, Symbols, by_stack
+from saakm.lab.cost.where import Profile, by_stack
 from saakm.model.cost_rows import Row
 
 
@@ -110,6 +112,14 @@ def test_goals_beside_the_peers():
     assert verdict.measured == "0.950" and not verdict.reached
 
 
+@pytest.mark.parametrize(("ours", "measured"), [(1600.0, "0.300"), (2100.0, "0.550")])
+def test_goal_of_a_program_that_decides(ours, measured):
+    peers = [row("sched_fifo", "futex", 1000.0), row("scx_rustland", "futex", 3000.0)]
+    assert not judged(peers)
+    (verdict,) = judged([*peers, row("user:rustland", "futex", ours)]).values()
+    assert verdict.measured == measured and verdict.reached == (ours < 2000)
+
+
 def test_goal_of_a_shared_queue():
     """Of what sched_ext's adds to the 6,813 instructions outside of any class."""
     for ours, measured, reached in ((7813.0, "0.500", True), (7913.0, "0.550", False)):
@@ -169,9 +179,69 @@ def test_the_plugin_compiles_without_a_warning():
 
 
 def test_calls_are_named_and_counted_together():
-    symbols = Symbols({0xF000: "outer", 0xF100: "inner"})
-    stacks = by_stack(["0 5", "f004;f104 2", "f008;f110 3", "f000 1"], symbols)
-    assert stacks == Counter({("(user space)",): 5, ("outer", "inner"): 5, ("outer",): 1})
+    functions = [Code(0xF100, 0xF200, "inner"), Code(0xF000, 0xF100, "outer")]
+    known = Symbols(functions, [Code(0x1000, 0x2000, "it (user space)")])
+    lines = ["1ffe 5", "2000 4", "f004;f104 2", "f008;f110 3", "f000 1"]
+    assert by_stack(lines, known) == Counter(
+        {
+            ("it (user space)",): 5,
+            ("(no symbol)",): 4,
+            ("outer", "inner"): 5,
+            ("outer",): 1,
+        }
+    )
+
+
+def test_each_program_has_its_functions_where_it_lies():
+    """A library that is loaded where it is not linked to, one that nobody has, and the measured."""
+    plugin = compile_plugin(paths.GUEST_FILES / "where")
+    told = subprocess.run(["nm", str(plugin)], capture_output=True, text=True).stdout
+    at = {
+        line.split()[-1]: int(line.split()[0], 16) for line in told.splitlines() if line[0] != " "
+    }
+    segments = subprocess.run(
+        ["readelf", "-lW", str(plugin)], capture_output=True, text=True
+    ).stdout
+    code = next(line.split() for line in segments.splitlines() if " R E " in line)
+    offset, address = int(code[1], 16), int(code[2], 16)
+    base = 0x7F0000000000
+    start, size = base + address, int(code[4], 16) | 0xFFF
+    text = (
+        f"MAPPING {start:x}-{start + size:x} r-xp {offset:08x} 00:02 7     /lib/where\n"
+        "MAPPING 401000-402000 r-xp 00001000 00:02 8     /other\n"
+        "MAPPING 20001000-20002000 r-xp 00001000 00:02 9     /init\n"
+        "MAPPING ffffffffff600000-ffffffffff601000 r-xp 00000000 00:00 0     [vsyscall]\n"
+        "SYMBOL ffffffffc0000000 t bpf_prog_0123456789abcdef_elect\t[bpf]\n"
+        "SYMBOL ffffffffc0001000 t user_pick\t[user]\n"
+    )
+    known = symbols.of_guest(plugin, {"lib/where": plugin}, text)
+    names = {
+        base + at["print_calls"] + 1: ("print_calls [where, user space]", "where (user space)"),
+        start + size - 1: ("where (user space)", "where (user space)"),
+        0x401000: ("other (user space)", "other (user space)"),
+        0x20001000: ("(user space)", "measured program (user space)"),
+        0xFFFFFFFFC0000001: ("elect [bpf]", "BPF programs"),
+        0xFFFFFFFFC0001001: ("user_pick [user]", "module user"),
+        at["print_calls"]: ("print_calls", "kernel"),  # of the file that stands for the kernel
+    }
+    for place, (name, part) in names.items():
+        assert known.name(place) == name
+        assert symbols.part_of(name) == part
+
+
+def test_names_are_as_short_as_they_can_be():
+    node = "a::NodeRef<alloc::btree::node::marker::Mut,K,V,alloc::btree::node::marker::Leaf>"
+    method = "<saakm_schedulers::rustland::Rustland as saakm_user::scheduler::Scheduler>::pick"
+    for name, expected in {
+        "clock_gettime@@GLIBC_2.17": "clock_gettime",
+        "rustland::main::h0123456789abcdef": "rustland::main",
+        f"a::Handle<{node},alloc::btree::node::marker::Edge>::insert": "a::Handle<..>::insert",
+        f"a::remove::<impl b::Handle<{node},alloc::btree::KV>>::it": "a::remove::<impl b::Handle<..>>::it",
+        method: method,
+        "<std::sys::pal::unix::time::Timespec>::now": "<std::sys::pal::unix::time::Timespec>::now",
+        "Channel<T>::start_recv": "Channel<T>::start_recv",
+    }.items():
+        assert symbols.short(name) == expected
 
 
 def test_a_profile_knows_what_functions_cost_with_their_callees():

@@ -12,9 +12,9 @@ from ..base.progress import meter
 _CFLAGS = ["-O2", "-Wall", "-Werror", f"-I{paths.INCLUDE}"]
 
 
-def compile_static(source: Path) -> Path:
+def compile_static(source: Path, *flags: str) -> Path:
     """The program of one C file, or of all those in a directory."""
-    return _compile(source, ["-static", "-pthread"], ["-lm"])
+    return _compile(source, ["-static", "-pthread", *flags], ["-lm"])
 
 
 def compile_plugin(source: Path) -> Path:

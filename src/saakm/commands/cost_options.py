@@ -87,7 +87,7 @@ Markdown = Annotated[
 ]
 Where = Annotated[
     bool,
-    typer.Option("--where", help="Also count by function of the kernel, in one boot each, slower."),
+    typer.Option("--where", help="Also count by function, in one boot each, slower."),
 ]
 Flame = Annotated[
     Path | None, typer.Option("--flame", help="Write the same as a flame graph (SVG).")

@@ -42,7 +42,7 @@ class Row(Kept, frozen=True):
 
 
 class FunctionRow(Kept, frozen=True, kw_only=True):
-    """What one function of the kernel takes of an operation."""
+    """What one function takes of an operation: of the kernel, or of a program in user space."""
 
     scheduler: Word
     operation: Word

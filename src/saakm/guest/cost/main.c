@@ -10,12 +10,13 @@
  * `user`), operations=a,b, scale=PERCENT (of the usual
  * number of rounds), runnable=N (more runnable threads), switches=1 (the checks of
  * /sys/kernel/saakm on), features=A,NO_B (of the fair class), symbols=1 (print those of
- * modules).
+ * modules, and where programs have their code).
  */
 #define _GNU_SOURCE
 #include "cost.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,18 +61,30 @@ static void set(const char *path, const char *value)
 	close(fd);
 }
 
-/* The host knows those of the kernel itself. */
-static void print_symbols(void)
+static void print_lines(const char *path, const char *which, const char *title)
 {
-	FILE *f = fopen("/proc/kallsyms", "r");
+	FILE *f = fopen(path, "r");
 	char line[512];
 
 	if (!f)
-		die("/proc/kallsyms");
+		die(path);
 	while (fgets(line, sizeof(line), f))
-		if (strchr(line, '['))
-			printf("SYMBOL %s", line);
+		if (strstr(line, which))
+			printf("%s %s", title, line);
 	fclose(f);
+}
+
+/* The host knows those of the kernel itself, and of programs if it is told where these are. */
+static void print_symbols(void)
+{
+	glob_t maps;
+
+	print_lines("/proc/kallsyms", "[", "SYMBOL");
+	if (glob("/proc/[0-9]*/maps", 0, NULL, &maps))
+		die("/proc/PID/maps");
+	for (size_t i = 0; i < maps.gl_pathc; i++)
+		print_lines(maps.gl_pathv[i], " r-xp ", "MAPPING");
+	globfree(&maps);
 	fflush(stdout);
 }
 

@@ -6,8 +6,8 @@
  * Arguments: out=FILE, arm=NOP, begin=NOP, end=NOP (hexadecimal displacements of
  * the nops 0f 1f 84 00 that are the marks). Nothing is watched before the first,
  * so that the guest boots at its usual speed. Writes lines "SITE;SITE;...;ADDRESS COUNT":
- * the calls under way, outermost first, and the instruction; user space is one
- * line, address 0, without calls.
+ * the calls under way, outermost first, and the instruction; in user space without calls.
+ * Processes are not told apart: of two with code at the same address the counts are one.
  *
  * A block of translated code may be left in its middle (a fault, an interrupt at
  * the end of QEMU's instruction budget), so each instruction counts for itself.
@@ -40,7 +40,6 @@ struct place {
 
 #define CHAINS (1 << 16)
 static struct place *chains[CHAINS];
-static uint64_t user_count;
 static int armed, counting;
 static qemu_plugin_id_t self;
 static uint32_t arm_nop, begin_nop, end_nop;
@@ -90,9 +89,8 @@ static void executed(unsigned int cpu, void *data)
 
 static void executed_by_user(unsigned int cpu, void *data)
 {
-	(void)data;
 	no_call_under_way(cpu);
-	user_count += counting;
+	executed(cpu, data);
 }
 
 static void install(qemu_plugin_id_t id);
@@ -135,8 +133,8 @@ static void watch(struct qemu_plugin_insn *insn)
 {
 	uint64_t address = qemu_plugin_insn_vaddr(insn);
 	uint32_t nop = nop_of(insn);
-	executed_cb cb = executed;
-	void *place = NULL;
+	executed_cb cb = address & KERNEL ? executed : executed_by_user;
+	struct place *place = NULL;
 
 	if (nop && nop == arm_nop)
 		cb = arm;
@@ -144,12 +142,10 @@ static void watch(struct qemu_plugin_insn *insn)
 		return;
 	else if (nop && (nop == begin_nop || nop == end_nop))
 		cb = nop == begin_nop ? began : stopped;
-	else if (address & KERNEL)
-		place = place_of(address);
 	else
-		cb = executed_by_user;
+		place = place_of(address);
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS, place);
-	if (place)
+	if (address & KERNEL)
 		watch_calls(insn);
 }
 
@@ -169,7 +165,6 @@ static void ended(qemu_plugin_id_t id, void *data)
 		perror(out);
 		return;
 	}
-	fprintf(f, "0 %" PRIu64 "\n", user_count);
 	for (size_t i = 0; i < CHAINS; i++) {
 		for (struct place *p = chains[i]; p; p = p->next) {
 			for (struct counter *c = p->counters; c; c = c->next) {

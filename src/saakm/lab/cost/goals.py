@@ -65,6 +65,25 @@ def _plain(rows: list[Row]) -> list[Verdict]:
                 part <= 0.5,
             )
         )
+    return found + _in_user_space(cost)
+
+
+def _in_user_space(cost: dict[tuple[str, str], float]) -> list[Verdict]:
+    """A decision of a program shall add half of what the same adds under sched_ext."""
+    found = []
+    for operation in ("pipe", "pipe2", "futex", "sleep"):
+        names = ("sched_fifo", "user:rustland", "scx_rustland")
+        floor, ours, theirs = (cost.get((name, operation)) for name in names)
+        if floor and ours and theirs and theirs > floor:
+            part = (ours - floor) / (theirs - floor)
+            found.append(
+                Verdict(
+                    f"user:rustland adds to sched_fifo's {operation} at most 0.50 "
+                    "of what scx_rustland adds",
+                    f"{part:.3f}",
+                    part <= 0.5,
+                )
+            )
     return found
 
 

@@ -33,6 +33,8 @@ _SECONDS_PER_THREAD = 0.1
 _LOAD_SECONDS = 900
 # What a large one and its maps take.
 _PEER_MIB = 1536
+# Where linkers put no program of their own accord: --where tells programs apart by their addresses.
+_APART = "-Wl,-Ttext-segment=0x20000000"
 # A thread's stack, its kernel stack and what the kernel knows of it.
 _KIB_PER_THREAD = 64
 
@@ -85,7 +87,7 @@ def guest_of(
         command = agent.command()
         places |= appliance.with_libraries(_program_of(agent, command))
         words.append(f'agent="{" ".join([Path(command[0]).name, *command[1:]])}"')
-    program = compile_static(paths.GUEST_FILES / "cost")
+    program = compile_static(paths.GUEST_FILES / "cost", _APART)
     memory = 512 + conditions.runnable * _KIB_PER_THREAD // 1024
     memory += _PEER_MIB if scheduler in peers.CRATES else 0
     machine = counted_machine(conditions.cpus, memory)

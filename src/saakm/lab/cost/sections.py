@@ -90,7 +90,8 @@ def functions(profiles: list[Profile]) -> list[str]:
         names = [p.scheduler for p in chosen]
         lines = [[f"`{line[0]}`", *line[1:]] for line in where.table(chosen, _TOP_FUNCTIONS)]
         parts += [
-            f"## Where they go: `{operation}`, by function",
+            f"## Where they go: `{operation}` under {', '.join(names)}, by function",
+            table(["part", *names], where.parts(chosen), figures=True),
             table(["function", *names], lines, figures=True),
             code(f"saakm cost --where --op {operation} --schedulers {','.join(names)}"),
         ]

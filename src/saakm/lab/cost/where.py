@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Finds in which functions of the kernel an operation executes its instructions, and who called them."""
+"""Finds in which functions an operation executes its instructions, and who called the kernel's."""
 
-import bisect
-import re
-import subprocess
 import tempfile
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -20,17 +17,14 @@ from ...model.cost_rows import FunctionRow
 from ...view.terminal import figure
 from ...view.terminal import table as terminal_table
 from ...vm import appliance
+from . import symbols
 from .measure import Conditions, counted, guest_of, refuse_features, results, time_limit
+from .symbols import Symbols
 from .target import Target
 
 # As in guest/cost/cost.h.
 _MARKS = "arm=51ab0003,begin=51ab0001,end=51ab0002"
 _SLOWER = 10
-_USER = "(user space)"
-_UNKNOWN = "(no symbol)"
-_SYMBOL = re.compile(r"^SYMBOL ([0-9a-f]+) [tTwW] (\S+)\s+\[(\w+)\]", re.M)
-# Beyond it, an address belongs to something else that has no name.
-_LARGEST_FUNCTION = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -54,6 +48,14 @@ class Profile:
         return _most_first(found)
 
     @cached_property
+    def parts(self) -> dict[str, float]:
+        """The kernel, modules, BPF programs, and programs in user space."""
+        found: defaultdict[str, float] = defaultdict(float)
+        for name, value in self.functions.items():
+            found[symbols.part_of(name)] += value
+        return _most_first(found)
+
+    @cached_property
     def with_callees(self) -> dict[str, float]:
         found: defaultdict[str, float] = defaultdict(float)
         for stack, value in self.stacks.items():
@@ -64,40 +66,6 @@ class Profile:
 
 def _most_first(found: dict[str, float]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda entry: -entry[1]))
-
-
-class Symbols:
-    """The names of addresses."""
-
-    def __init__(self, named: dict[int, str]):
-        self._named = named
-        self._starts = sorted(named)
-
-    def name(self, address: int) -> str:
-        if not address:
-            return _USER
-        at = bisect.bisect_right(self._starts, address) - 1
-        if at < 0 or address - self._starts[at] > _LARGEST_FUNCTION:
-            return _UNKNOWN
-        return self._named[self._starts[at]]
-
-
-def kernel_symbols(vmlinux: Path) -> dict[int, str]:
-    listed = subprocess.run(["nm", str(vmlinux)], capture_output=True, text=True, check=True)
-    named: dict[int, str] = {}
-    for line in listed.stdout.splitlines():
-        address, kind, name = line.split(maxsplit=2)
-        # Markers such as __pfx_ and section ends share addresses with functions.
-        if kind in "tTwW" and not name.startswith(("__pfx_", "__cfi_", ".L")):
-            named.setdefault(int(address, 16), name)
-    return named
-
-
-def guest_symbols(text: str) -> dict[int, str]:
-    """Returns those of modules and BPF programs, as the guest has loaded them."""
-    return {
-        int(address, 16): f"{name} [{module}]" for address, name, module in _SYMBOL.findall(text)
-    }
 
 
 def profile(
@@ -121,19 +89,19 @@ def profile(
         refuse_features(conditions, text)
         results(scheduler, [operation], text)
         lines = counts.read_text().splitlines()
-    stacks = by_stack(lines, Symbols(kernel_symbols(target.vmlinux) | guest_symbols(text)))
+    stacks = by_stack(lines, symbols.of_guest(target.vmlinux, guest.files, text))
     if operation == "tick":
-        stacks.pop((_USER,), None)  # what the ticks interrupt
+        stacks.pop((symbols.MEASURED,), None)  # what the ticks interrupt
     times = counted(operation, text)
     return Profile(scheduler, operation, {stack: count / times for stack, count in stacks.items()})
 
 
-def by_stack(lines: list[str], symbols: Symbols) -> Counter[tuple[str, ...]]:
+def by_stack(lines: list[str], known: Symbols) -> Counter[tuple[str, ...]]:
     """Counts the plugin's lines: each has the calls under way, the instruction, how often."""
     stacks: Counter[tuple[str, ...]] = Counter()
     for line in lines:
         places, count = line.split()
-        stacks[tuple(symbols.name(int(place, 16)) for place in places.split(";"))] += int(count)
+        stacks[tuple(known.name(int(place, 16)) for place in places.split(";"))] += int(count)
     return stacks
 
 
@@ -166,6 +134,12 @@ def by_operation(profiles: list[Profile]) -> dict[str, list[Profile]]:
     return {name: [p for p in profiles if p.operation == name] for name in operations}
 
 
+def parts(profiles: list[Profile]) -> list[list[str]]:
+    """Has a row for each part, with its instructions under each scheduler."""
+    names = dict.fromkeys(name for p in profiles for name in p.parts)
+    return [[name, *(_number(p.parts.get(name, 0)) for p in profiles)] for name in names]
+
+
 def table(profiles: list[Profile], top: int) -> list[list[str]]:
     """Has a row for each function, with its instructions under each scheduler; the last is all."""
     names: defaultdict[str, float] = defaultdict(float)
@@ -184,10 +158,13 @@ def table(profiles: list[Profile], top: int) -> list[list[str]]:
 def show(profiles: list[Profile], top: int, console: Console) -> None:
     """A table an operation, a column a scheduler."""
     for operation, chosen in by_operation(profiles).items():
-        columns = (figure(p.scheduler) for p in chosen)
+        columns = [figure(p.scheduler) for p in chosen]
         shown = terminal_table(f"{operation}: instructions by function", "function", *columns)
         *functions, total = table(chosen, top)
         for line in functions:
+            shown.add_row(*line)
+        shown.add_section()
+        for line in parts(chosen):
             shown.add_row(*line)
         shown.add_section()
         shown.add_row(*total)

@@ -89,7 +89,8 @@ def _curves(results: Results) -> list[tuple[str, str, str]]:
 def _functions(results: Results) -> list[tuple[str, list[str], list[list[str]]]]:
     return [
         (operation, [p.scheduler for p in chosen], where.table(chosen, _TOP_FUNCTIONS))
-        for operation, chosen in where.by_operation(results.profiles).items()
+        for profiles in results.profiles.values()
+        for operation, chosen in where.by_operation(profiles).items()
     ]
 
 

@@ -22,7 +22,7 @@ from ..cost.where import Profile, from_rows
 class Results:
     figures: list[Figure] = field(default_factory=list)
     cost_runs: dict[str, list[Row]] = field(default_factory=dict)  # by the name of their file
-    profiles: list[Profile] = field(default_factory=list)
+    profiles: dict[str, list[Profile]] = field(default_factory=dict)  # likewise
     scales: dict[str, list[ScaleRow]] = field(default_factory=dict)  # likewise
     environments: list[EnvironmentRecord] = field(default_factory=list)
     records: list[RunRecord] = field(default_factory=list)
@@ -81,7 +81,7 @@ def _add_costs(path: Path, found: Results) -> None:
         # A baseline has its rows below what its kernel was.
         rows = content.get("rows") if isinstance(content, dict) else content
         if rows and isinstance(rows, list) and isinstance(rows[0], dict) and "function" in rows[0]:
-            found.profiles += from_rows(fit(rows, list[FunctionRow]))
+            found.profiles[path.stem] = from_rows(fit(rows, list[FunctionRow]))
         elif (
             rows and isinstance(rows, list) and isinstance(rows[0], dict) and "peak_kib" in rows[0]
         ):

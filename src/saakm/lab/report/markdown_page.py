@@ -32,7 +32,8 @@ def _parts(results: Results, base: str, page: Path, on_section: Callable[[], Non
         image = page.with_name(f"{page.stem}-{name}.svg")
         parts += sections.section(name.capitalize(), rows, image)
         on_section()
-    parts += sections.functions(results.profiles)
+    for profiles in results.profiles.values():
+        parts += sections.functions(profiles)
     for name, scales in results.scales.items():
         parts += scale.section(name, scales, page.with_name(f"{page.stem}-{name}.svg"))
         on_section()
