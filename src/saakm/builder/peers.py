@@ -41,7 +41,7 @@ CRATES = {
 }
 # Those of them that can be told to schedule threads alone that chose SCHED_EXT, as ours do.
 PARTIAL = ("scx_rustland",)
-_SCRIPT = paths.GUEST_FILES / "under_ext"
+SCRIPT = paths.GUEST_FILES / "under_ext"
 _CHOOSE = "import os, sys; os.sched_setscheduler(0, 7, os.sched_param(0)); os.execvp(sys.argv[1], sys.argv[1:])"
 
 
@@ -49,7 +49,7 @@ def prefix(name: str) -> tuple[str, ...]:
     """What a command line begins with that shall run under it, alone. Builds it."""
     if name in OURS:
         return (str(build(name)), "-p")
-    words = ["sh", "-c", _SCRIPT.read_text(), _SCRIPT.name, shlex.join([str(build(name)), "-p"])]
+    words = ["sh", "-c", SCRIPT.read_text(), SCRIPT.name, shlex.join([str(build(name)), "-p"])]
     # Debian 12's chrt does not know SCHED_EXT.
     return (*words, "/usr/bin/python3", "-c", _CHOOSE)
 
