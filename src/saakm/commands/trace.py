@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ..base.errors import SaakmError
+from ..base.errors import BadInput, SaakmError
 from ..base.files import make_output
 from ..builder import given
 from ..builder.about import about
+from ..lab.bench import alone
 from ..model.schema import plain, read_json
 from ..model.trace_metadata import Recorded, Summary
 from ..trace.events import SAAKM_EVENTS, SCHED_EVENTS, enabled_at_boot
@@ -33,7 +34,18 @@ _MEMORY = "2G"  # the buffers, and what a base guest has otherwise
 def trace(
     vm: VmOptions,
     policy: Annotated[str, typer.Argument(help=under.HELP)],
-    command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+    command: Annotated[
+        list[str] | None, typer.Argument(help="The command, after --.", show_default=False)
+    ] = None,
+    workload: Annotated[
+        str,
+        typer.Option(
+            "--workload",
+            help="Of workloads/, instead of a command: NAME:VARIANT; build:jobs-8 is build's command "
+            "jobs with 8.",
+            show_default=False,
+        ),
+    ] = "",
     param: under.Params = None,
     agent: under.AgentOption = None,
     output: Annotated[
@@ -55,10 +67,12 @@ def trace(
     name, source = chosen.name, chosen.policy
     directory = output or Path(f"trace-{name}")
     make_output(directory)
-    line = chosen.shell(command)  # builds an agent, before a guest waits for it
+    setup, words = _what(workload, command)
+    line = chosen.shell(_told(words) if chosen.has_starter else words)  # builds an agent
     with boot(_with_events(vm), source, chosen.parameters) as guest:
         if source:
             guest.load(source, *chosen.parameters)
+        guest.run(setup, vm.timeout).check()
         recorded = _record(guest, name, line, buffer, vm.timeout, not as_json)
         report_splats(guest)
         failed = report_ejections(guest)
@@ -67,7 +81,7 @@ def trace(
         )
         topology, kernel = guest.machine.topology, about(guest.kernel.vmlinux)
     machine = vm.topology or f"{recorded.cpus} CPUs"
-    title = f"{chosen.title} on {machine}, {kernel}: {shlex.join(command)[:80]}"
+    title = f"{chosen.title} on {machine}, {kernel}: {workload or shlex.join(words)[:80]}"
     draw_pictures(timeline, topology, directory, image, title)
     summary = summarise(name, timeline, recorded, directory, kernel.preemption)
     (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
@@ -76,6 +90,24 @@ def trace(
     else:
         _tell(summary, directory, buffer)
     raise typer.Exit(recorded.status or int(failed))
+
+
+def _what(workload: str, command: list[str] | None) -> tuple[str, list[str]]:
+    """What is to be done before, and the command."""
+    if bool(workload) == bool(command):
+        raise BadInput(
+            "there is one thing to record, a command or a workload",
+            f"there are --workload {workload} and a command" if workload else "neither is named",
+            "saakm trace POLICY -- COMMAND, or saakm trace POLICY --workload NAME:VARIANT",
+        )
+    if command:
+        return "true", command
+    return alone.prepare(workload)
+
+
+def _told(command: list[str]) -> list[str]:
+    """The same, but it says which process it is, once it is the command itself."""
+    return ["sh", "-c", 'echo $$ >/run/saakm/root; exec "$@"', "sh", *command]
 
 
 def _with_events(vm: VmOptions) -> VmOptions:
@@ -117,8 +149,37 @@ def _tell(summary: Summary, directory: Path, buffer: int) -> None:
             f"NOT all of it: {summary.lost:,} events found no room; what is there is the beginning. "
             f"Give it more: --buffer {buffer * 2} --memory 4G"
         )
+    for line in [*_gaps(summary), *_decisions(summary)]:
+        console.print(line)
     for name, size in summary.bytes.items():
         console.print(f"  {size / 1e6:8.2f} MB  {directory / name}", markup=False)
     console.print(
         "Open the .perfetto-trace in https://ui.perfetto.dev: drag and drop, nothing is sent."
     )
+
+
+def _gaps(summary: Summary) -> list[str]:
+    if not (gaps := summary.gaps):
+        return []
+    spread = (
+        f": p50 {gaps.us_p50:,.1f} us, p90 {gaps.us_p90:,.1f} us, p99 {gaps.us_p99:,.1f} us, "
+        f"at most {gaps.us_max:,.1f} us"
+        if gaps.gaps
+        else ""
+    )
+    return [
+        f"{counted(gaps.gaps, 'gap')} before {counted(gaps.starts, 'turn')} of the command's threads{spread}",
+        f"while one of them waited CPUs idled for {gaps.idle_percent:.2f} % of their time, and had "
+        f"whoever decides for {gaps.agent_percent:.2f} %",
+    ]
+
+
+def _decisions(summary: Summary) -> list[str]:
+    if not (found := summary.decisions):
+        return []
+    return [
+        f"{counted(found.decisions, 'decision')}, {found.per_second:,.0f} a second, and "
+        f"{counted(found.undecided, 'turn')} without one; from event to decision: "
+        f"p50 {found.us_p50:,.1f} us, p99 {found.us_p99:,.1f} us, at most {found.us_max:,.1f} us; "
+        f"from there to the CPU: p50 {found.run_us_p50:,.1f} us, p99 {found.run_us_p99:,.1f} us"
+    ]
