@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 from rich.console import Console
 
 from ..base.errors import BadInput, SaakmError
@@ -81,9 +82,16 @@ def trace(
         )
         topology, kernel = guest.machine.topology, about(guest.kernel.vmlinux)
     machine = vm.topology or f"{recorded.cpus} CPUs"
-    title = f"{chosen.title} on {machine}, {kernel}: {workload or shlex.join(words)[:80]}"
+    said = workload or shlex.join(words)
+    title = f"{chosen.title} on {machine}, {kernel}: {said[:80]}"
     draw_pictures(timeline, topology, directory, image, title)
-    summary = summarise(name, timeline, recorded, directory, kernel.preemption)
+    summary = structs.replace(
+        summarise(name, timeline, recorded, directory, kernel.preemption),
+        scheduler=chosen.title,
+        topology=vm.shape,
+        command=said,
+        is_counted=vm.deterministic,
+    )
     (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
     if as_json:
         print(json.dumps({"directory": str(directory), **plain(summary)}, indent=2))

@@ -64,6 +64,10 @@ class Summary(Kept, frozen=True, kw_only=True):
     pid: int = 0  # of the command; 0: not known
     kernel: str = ""  # its version
     preemption: str = ""  # its preemption model
+    scheduler: str = ""  # with its agent
+    topology: str = ""
+    command: str = ""  # or workload
+    is_counted: bool = False  # time is the number of executed instructions
     gaps: Gaps | None = None
     decisions: Decisions | None = None
     schema: int = SCHEMA
