@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Gaps between threads, and decisions of an agent, out of events made by hand."""
 
+import json
+
 import pytest
 
-from saakm.model.trace_metadata import Recorded
+from saakm.base.errors import SaakmError
+from saakm.lab.bench import alone
+from saakm.lab.report import traced
+from saakm.model.schema import plain
+from saakm.model.trace_metadata import Gaps as Kept
+from saakm.model.trace_metadata import Recorded, Summary
+from saakm.trace import turns
 from saakm.trace.decisions import Decisions
 from saakm.trace.events import STATES, parse_events
 from saakm.trace.gaps import AGENT, IDLE, OTHER, WORK, Gaps
@@ -181,3 +189,44 @@ def test_the_summary_has_both(tmp_path):
     )
     timeline = write_trace(RUN, nobody, tmp_path / "t")
     assert summarise("fifo", timeline, nobody, tmp_path).gaps is None
+
+
+def test_tables_of_recordings(tmp_path):
+    """What was not recorded is left out; what was lost is said."""
+    gaps = Kept(starts=4, gaps=3, us_p50=0.5, us_p90=0.82, us_p99=0.892, us_max=1234.5,
+                idle_percent=7.5, agent_percent=1.875)  # fmt: skip
+    summaries = {
+        "fair": {"scheduler": "fair", "gaps": gaps},
+        "user": {"scheduler": "user:rustland --no-burst", "gaps": gaps, "lost": 1000},
+        "old": {},
+    }
+    for name, more in summaries.items():
+        (tmp_path / name).mkdir()
+        values = {"seconds": 1.0, "events": 9, "lost": 0, "threads": 2, "switches": 4,
+                  "kernel_switches": None, "migrations": 0, "wakeups": 1, "wakeup_us_p50": 1.0,
+                  "wakeup_us_p99": 2.0, "calls": {}, "bytes": {}, "topology": "1s2c"}  # fmt: skip
+        summary = Summary(policy=name, **{**values, **more})
+        (tmp_path / name / "summary.json").write_text(json.dumps(plain(summary)))
+    said = traced.tables([tmp_path / name for name in summaries])
+    assert said.splitlines()[-2:] == [
+        "| fair | 1s2c | 4 | 3 | 0.5 | 0.8 | 0.9 | 1,234.5 | 7.50 | 1.88 |",
+        "| user:rustland --no-burst | 1s2c, 1,000 events lost | 4 | 3 | 0.5 | 0.8 | 0.9 | 1,234.5 | 7.50 | 1.88 |",
+    ]
+    with pytest.raises(SaakmError, match="neither gaps nor decisions"):
+        traced.tables([tmp_path / "old"])
+    with pytest.raises(SaakmError, match="not the summary of a trace"):
+        traced.tables([tmp_path])
+
+
+def test_a_picture_shows_turns_in_the_middle():
+    gaps = gaps_of(RUN)
+    assert turns.window(gaps) == (1000, 7500)
+    gaps.starts_ns = list(range(0, 100_000, 1000))
+    assert turns.window(gaps) == (42_000, 58_000)  # 8 turns of each of 2 CPUs
+
+
+def test_a_workload_may_have_another_point():
+    workload, variant = alone.find("build:jobs-3")
+    assert workload.name == "build" and variant.command.endswith("-j3 prog")
+    with pytest.raises(SaakmError, match="are [0-9]+ commands"):
+        alone.find("hackbench")
