@@ -2,9 +2,11 @@
 """saakm trace: what a command's threads did under a policy, to look at."""
 
 import json
+import re
 import shlex
 import subprocess
-from dataclasses import replace
+import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +28,7 @@ from ..view.text import counted
 from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
 from . import under
+from .comma_lists import words
 from .run import boot, report_ejections, report_splats
 
 _MEMORY = "2G"  # the buffers, and what a base guest has otherwise
@@ -34,7 +37,7 @@ _MEMORY = "2G"  # the buffers, and what a base guest has otherwise
 @with_vm_options()
 def trace(
     vm: VmOptions,
-    policy: Annotated[str, typer.Argument(help=under.HELP)],
+    policy: Annotated[str, typer.Argument(help=f"Comma list. {under.HELP}")],
     command: Annotated[
         list[str] | None, typer.Argument(help="The command, after --.", show_default=False)
     ] = None,
@@ -59,45 +62,73 @@ def trace(
     image: Annotated[str, typer.Option("--image", help="Pictures as png or svg.")] = "png",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Record a command under a policy: a Perfetto trace, and pictures of it."""
-    chosen = under.chosen(policy, vm.kernel, param or [], under.one_agent(agent))
+    """Record a command under a policy, or several in one guest: Perfetto traces, and pictures."""
     if image not in ("png", "svg"):
         raise SaakmError(
             f"no picture can be made as '{image}'", "there are png and svg", "--image png"
         )
-    name, source = chosen.name, chosen.policy
-    directory = output or Path(f"trace-{name}")
-    make_output(directory)
-    setup, words = _what(workload, command)
-    line = chosen.shell(_told(words) if chosen.has_starter else words)  # builds an agent
-    with boot(_with_events(vm), source, chosen.parameters) as guest:
-        if source:
-            guest.load(source, *chosen.parameters)
+    wanted = [
+        under.chosen(word, vm.kernel, param or [], under.one_agent(agent))
+        for word in words(policy) or [policy]
+    ]
+    setup, ours = _what(workload, command)
+    said = workload or shlex.join(ours)
+    jobs = [_job(one, output, len(wanted) > 1, ours) for one in wanted]
+    status = 0
+    with boot(_with_events(vm), wanted[0].policy, wanted[0].parameters) as guest:
+        for one in {one.policy: one for one in wanted if one.policy}.values():
+            guest.load(one.policy or "", *one.parameters)
         guest.run(setup, vm.timeout).check()
-        recorded = _record(guest, name, line, buffer, vm.timeout, not as_json)
-        report_splats(guest)
+        if workload:
+            # Programs and their files come from the host, which is no work of a scheduler's.
+            guest.run(shlex.join(ours), vm.timeout).check()
+        kernel = about(guest.kernel.vmlinux)
+        for job in jobs:
+            recorded = _record(guest, job, buffer, vm.timeout, not as_json)
+            report_splats(guest)
+            timeline = _write_trace(guest.exchange / "trace.dat", recorded, job.trace)
+            machine = vm.topology or f"{recorded.cpus} CPUs"
+            title = f"{job.chosen.title} on {machine}, {kernel}: {said[:80]}"
+            draw_pictures(timeline, guest.machine.topology, job.directory, image, title)
+            summary = structs.replace(
+                summarise(job.chosen.name, timeline, recorded, job.directory, kernel.preemption),
+                scheduler=job.chosen.title,
+                topology=vm.shape,
+                command=said,
+                is_counted=vm.deterministic,
+            )
+            _keep(summary, job.directory, as_json, buffer)
+            status = status or recorded.status
         failed = report_ejections(guest)
-        timeline = _write_trace(
-            guest.exchange / "trace.dat", recorded, directory / "trace.perfetto-trace"
-        )
-        topology, kernel = guest.machine.topology, about(guest.kernel.vmlinux)
-    machine = vm.topology or f"{recorded.cpus} CPUs"
-    said = workload or shlex.join(words)
-    title = f"{chosen.title} on {machine}, {kernel}: {said[:80]}"
-    draw_pictures(timeline, topology, directory, image, title)
-    summary = structs.replace(
-        summarise(name, timeline, recorded, directory, kernel.preemption),
-        scheduler=chosen.title,
-        topology=vm.shape,
-        command=said,
-        is_counted=vm.deterministic,
-    )
+    raise typer.Exit(status or int(failed))
+
+
+@dataclass(frozen=True)
+class _Job:
+    chosen: under.Under
+    directory: Path
+    line: str  # for a shell
+
+    @property
+    def trace(self) -> Path:
+        return self.directory / "trace.perfetto-trace"
+
+
+def _job(chosen: under.Under, output: Path | None, are_several: bool, command: list[str]) -> _Job:
+    """Builds an agent, before a guest waits for it."""
+    own = re.sub(r"[^\w.-]+", "-", chosen.title)
+    directory = output or Path(f"trace-{chosen.name}")
+    directory = (output or Path()) / f"trace-{own}" if are_several else directory
+    make_output(directory)
+    return _Job(chosen, directory, chosen.shell(_told(command) if chosen.has_starter else command))
+
+
+def _keep(summary: Summary, directory: Path, as_json: bool, buffer: int) -> None:
     (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
     if as_json:
         print(json.dumps({"directory": str(directory), **plain(summary)}, indent=2))
     else:
         _tell(summary, directory, buffer)
-    raise typer.Exit(recorded.status or int(failed))
 
 
 def _what(workload: str, command: list[str] | None) -> tuple[str, list[str]]:
@@ -125,22 +156,36 @@ def _with_events(vm: VmOptions) -> VmOptions:
     return replace(vm, memory=vm.memory or _MEMORY, append=append)
 
 
-def _record(
-    guest: Guest, policy: str, command: str, megabytes: int, timeout: float, stream: bool
-) -> Recorded:
-    arguments = f"{policy} {megabytes} {shlex.quote(str(Path.cwd()))} {command}"
+def _record(guest: Guest, job: _Job, megabytes: int, timeout: float, stream: bool) -> Recorded:
+    arguments = f"{job.chosen.name} {megabytes} {shlex.quote(str(Path.cwd()))} {job.line}"
     guest.run_helper("record", arguments, timeout, stream).check()
     file = guest.exchange / "recorded.json"
     return read_json(file, Recorded, "a recording", "run the command once more")
 
 
 def _write_trace(data: Path, recorded: Recorded, target: Path) -> Timeline:
-    # -l: with the context of each event, which says who woke whom.
-    report = ["trace-cmd", "report", "-R", "-t", "-l", "-i", str(data)]
-    with subprocess.Popen(report, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          errors="replace") as child:  # fmt: skip
+    # -l: with the context of each event, which says who woke whom. Behind that is no blank if the
+    # time has twelve digits, as after 100 s: it begins with the recording.
+    report = ["trace-cmd", "report", "-R", "-t", "-l", "--align-ts", "-i", str(data)]
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(report, stdout=subprocess.PIPE, stderr=errors, text=True,
+                         errors="replace") as child,
+    ):  # fmt: skip
         assert child.stdout
-        return write_trace(child.stdout, recorded, target)
+        timeline = write_trace(child.stdout, recorded, target)
+        if child.wait():
+            errors.seek(0)
+            raise SaakmError(
+                "the recording cannot be read", errors.read()[-500:], "run the command once more"
+            )
+    if recorded.entries and not timeline.counts:
+        raise SaakmError(
+            "the recording cannot be read",
+            f"trace-cmd prints none of its {recorded.entries:,} events",
+            "look whether there is room in /tmp, and run the command once more",
+        )
+    return timeline
 
 
 def _tell(summary: Summary, directory: Path, buffer: int) -> None:
