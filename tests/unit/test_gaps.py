@@ -4,6 +4,7 @@
 import json
 
 import pytest
+from test_cli import saakm
 
 from saakm.base.errors import SaakmError
 from saakm.lab.bench import alone
@@ -207,7 +208,7 @@ def test_tables_of_recordings(tmp_path):
                   "wakeup_us_p99": 2.0, "calls": {}, "bytes": {}, "topology": "1s2c"}  # fmt: skip
         summary = Summary(policy=name, **{**values, **more})
         (tmp_path / name / "summary.json").write_text(json.dumps(plain(summary)))
-    said = traced.tables([tmp_path / name for name in summaries])
+    said = saakm("report", "--traces", *(str(tmp_path / name) for name in summaries)).stdout
     assert said.splitlines()[-2:] == [
         "| fair | 1s2c | 4 | 3 | 0.5 | 0.8 | 0.9 | 1,234.5 | 7.50 | 1.88 |",
         "| user:rustland --no-burst | 1s2c, 1,000 events lost | 4 | 3 | 0.5 | 0.8 | 0.9 | 1,234.5 | 7.50 | 1.88 |",

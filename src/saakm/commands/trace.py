@@ -74,7 +74,7 @@ def trace(
     setup, ours = _what(workload, command)
     said = workload or shlex.join(ours)
     jobs = [_job(one, output, len(wanted) > 1, ours) for one in wanted]
-    status = 0
+    status, kept = 0, []
     with boot(_with_events(vm), wanted[0].policy, wanted[0].parameters) as guest:
         for one in {one.policy: one for one in wanted if one.policy}.values():
             guest.load(one.policy or "", *one.parameters)
@@ -97,9 +97,14 @@ def trace(
                 command=said,
                 is_counted=vm.deterministic,
             )
-            _keep(summary, job.directory, as_json, buffer)
+            kept.append({"directory": str(job.directory), **plain(summary)})
+            (job.directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
+            if not as_json:
+                _tell(summary, job.directory, buffer)
             status = status or recorded.status
         failed = report_ejections(guest)
+    if as_json:
+        print(json.dumps(kept if len(kept) > 1 else kept[0], indent=2))
     raise typer.Exit(status or int(failed))
 
 
@@ -121,14 +126,6 @@ def _job(chosen: under.Under, output: Path | None, are_several: bool, command: l
     directory = (output or Path()) / f"trace-{own}" if are_several else directory
     make_output(directory)
     return _Job(chosen, directory, chosen.shell(_told(command) if chosen.has_starter else command))
-
-
-def _keep(summary: Summary, directory: Path, as_json: bool, buffer: int) -> None:
-    (directory / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n")
-    if as_json:
-        print(json.dumps({"directory": str(directory), **plain(summary)}, indent=2))
-    else:
-        _tell(summary, directory, buffer)
 
 
 def _what(workload: str, command: list[str] | None) -> tuple[str, list[str]]:
