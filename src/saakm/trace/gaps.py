@@ -85,9 +85,10 @@ class Gaps:
         self._events.clear()
 
     @property
-    def cpu_ns(self) -> int:
-        """CPU time that there was while the command ran."""
-        return (self.end_ns - self.begin_ns) * self.cpus
+    def wanted_ns(self) -> int:
+        """CPU time that the command's threads had, and what was lost while they waited for it."""
+        had = sum(span.end_ns - span.begin_ns for span in self.spans if span.kind == WORK)
+        return had + self.idle_ns + self.agent_ns
 
     def _families(self) -> tuple[set[int], set[int]]:
         ours, deciding = {self.root}, {self.starter} - {0}

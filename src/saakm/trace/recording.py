@@ -77,7 +77,7 @@ def summarise(
 
 
 def _of_gaps(gaps: Gaps) -> kept.Gaps | None:
-    if not gaps.cpu_ns:
+    if not (wanted := gaps.wanted_ns):
         return None
     found = [gap.ns for gap in gaps.gaps]
     p50, p90, p99 = _percentiles(found, 50, 90, 99)
@@ -88,8 +88,8 @@ def _of_gaps(gaps: Gaps) -> kept.Gaps | None:
         us_p90=p90,
         us_p99=p99,
         us_max=max(found, default=0) / 1000,
-        idle_percent=100 * gaps.idle_ns / gaps.cpu_ns,
-        agent_percent=100 * gaps.agent_ns / gaps.cpu_ns,
+        idle_percent=100 * gaps.idle_ns / wanted,
+        agent_percent=100 * gaps.agent_ns / wanted,
     )
 
 
