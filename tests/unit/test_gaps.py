@@ -126,7 +126,26 @@ def test_who_is_woken_before_it_has_left_its_cpu_does_not_wait():
         switch(4300, 0, 0, ROOT),
         switch(5000, 0, ROOT, 0),
     ]
-    assert [gap.idle_ns for gap in gaps_of(lines).gaps] == [300]
+    gaps = gaps_of(lines)
+    assert [gap.idle_ns for gap in gaps.gaps] == [300] and gaps.idle_ns == 300
+
+
+def test_a_gap_begins_when_the_cpu_is_left_and_the_thread_waits():
+    lines = [
+        fork(10, 0, ROOT, CHILD),
+        switch(1000, 0, STARTER, ROOT),
+        wake(1500, 0, CHILD, "sched_wakeup_new"),
+        switch(2000, 0, ROOT, 0),
+        switch(2200, 0, 0, CHILD),
+        switch(3000, 0, CHILD, 0),
+        wake(3500, 0, ROOT),
+        switch(3600, 0, 0, ROOT),
+        switch(4000, 0, ROOT, 0),
+    ]
+    gaps = gaps_of(lines, cpus=1).gaps
+    assert [(gap.begin_ns, gap.end_ns, gap.ns) for gap in gaps] == [
+        (2000, 2200, 200), (3500, 3600, 100),
+    ]  # fmt: skip
 
 
 def test_a_thread_that_waits_elsewhere_is_no_gap_of_a_cpu_that_works():
