@@ -259,3 +259,25 @@ def test_workloads_with_several_figures(tmp_path):
         assert done.returncode == 1 and f"built without CONFIG_{missing[0]}=y" in xfs["error"]
     else:
         assert done.returncode == bool(refused) and len(xfs["rows"]) == 2
+
+
+@pytest.mark.long
+@pytest.mark.limit(1500)
+def test_what_the_experiment_of_schedulers_in_user_space_is_for(tmp_path):
+    """Agents with options of their own, a build beside frames, and a library's threads."""
+    schedulers = ["fair", "user:rustland --no-burst --no-fast-path", "user:rustland"]
+    done = saakm_bench(
+        "--deterministic", "--workloads", "frames,matrix", "--points", "2", "--topology", "2s2c",
+        "--schedulers", ",".join(schedulers), "--rounds", "1", "--out", str(tmp_path),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for scheduler in schedulers:
+        (frames,) = (
+            {(row["table"], row["label"]): row["value"] for row in run["rows"]}
+            for run in runs(tmp_path)
+            if run["scheduler"] == scheduler and run["workload"] == "frames"
+        )
+        assert 0 <= frames["late frames", "2"] <= 100 and frames["time of a frame", "50th-2"] > 0
+        assert frames["files compiled meanwhile", "2"] > 10
+    products = [run["value"] for run in runs(tmp_path) if run["workload"] == "matrix"]
+    assert len(products) == len(schedulers) and min(products) > 1

@@ -78,6 +78,17 @@ def test_two_sockets_have_a_numa_level(guest):
         assert of_cpu[0][0] == _socket_kind(guest, cpu, of_cpu[0][1]), of_cpu
 
 
+@pytest.mark.topology("1s2l2c")
+def test_a_socket_with_two_caches(guest):
+    levels = _levels(guest)
+    _check_nesting(levels)
+    pairs = {cpu: frozenset({cpu, cpu ^ 1}) for cpu in range(4)}
+    assert {cpu: of_cpu[0] for cpu, of_cpu in levels.items()} == {
+        cpu: ("cache", pair) for cpu, pair in pairs.items()
+    }
+    assert all(of_cpu[-1] == ("package", frozenset(range(4))) for of_cpu in levels.values())
+
+
 @pytest.mark.topology("1s2c2t")
 def test_siblings_share_the_nearest_level(guest):
     levels = _levels(guest)

@@ -72,6 +72,21 @@ def test_cost_counts_the_agent():
     assert cost["fifo"] < cost["user"] and cost["fifo"] < cost["user:rustland"]
 
 
+def test_several_are_recorded_in_one_guest(tmp_path):
+    """All events of each, and decisions where an agent takes them."""
+    done = saakm("trace", "fair,user:fifo", "--json", "--output", tmp_path, "--cpus", "2", "--workload",
+                 "hackbench:process-pipes-1")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    fair, user = json.loads(done.stdout)
+    assert (fair["scheduler"], user["scheduler"]) == ("fair", "user:fifo")
+    assert fair["decisions"] is None and fair["gaps"]["agent_percent"] == 0
+    assert user["decisions"]["decisions"] > 10 and 0 < user["gaps"]["gaps"] < user["gaps"]["starts"]
+    # Of the second recording, too, no kind of event is missing.
+    assert user["lost"] == 0 and user["switches"] > 40 and user["calls"]["unblock_place"] > 0
+    said = saakm("report", "--traces", *(one["directory"] for one in (fair, user)))
+    assert said.stdout.count("| user:fifo | 1s2c |") == 2, said.stdout + said.stderr
+
+
 def test_saves_take_over_live(tmp_path):
     directory = paths.CACHE / "tests" / "agents" / tmp_path.name  # a guest has a /tmp of its own
     shutil.rmtree(directory, ignore_errors=True)
@@ -137,7 +152,8 @@ def test_page_as_written(checkout):  # noqa: F811
     said = reader.run("./saakm dev user --agent ./mine",
                       instead="./saakm dev user --agent ./mine --plain --for 10 --workload true")  # fmt: skip
     assert "version 1 schedules: true" in said
-    assert "trace-user" in reader.run("./saakm trace user --agent ./mine")
+    said = reader.run("./saakm trace user --agent ./mine")
+    assert "trace-user" in said and " decisions, " in said and "gaps before" in said
     assert "user:./mine" in reader.run(
         "./saakm bench", instead="./saakm bench --rounds 1 --no-warm-up"
     )

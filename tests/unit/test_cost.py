@@ -16,7 +16,7 @@ from saakm.builder.about import About
 from saakm.builder.kernel import Kernel
 from saakm.builder.programs import compile_static
 from saakm.cli import app
-from saakm.lab.cost import bars, baseline, printed
+from saakm.lab.cost import bars, baseline, decisions, printed
 from saakm.lab.cost.measure import Conditions, loaded_policies, results
 from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
 from saakm.lab.cost.target import Target, find_target
@@ -316,3 +316,22 @@ def test_every_load_option_counts(monkeypatch):
     CliRunner().invoke(app, ["cost", "--load", "fifo,rr", "--load", "vtime", "--load", "rr"])
     CliRunner().invoke(app, ["cost"])
     assert seen == [("fifo", "rr", "vtime"), ()]
+
+
+def test_a_decision_is_what_an_agent_adds_for_each_thread_that_asks():
+    rows = [
+        row(instructions=8000.0),
+        row("user:rustland", instructions=19000.0),  # two decisions a round trip
+        row("user:rustland", "crowd", 9000.0),  # fifo's is not there
+        row("user:fifo", instructions=16000.0, cpus=8),  # nor on as many CPUs
+        row("rr", instructions=8100.0),
+        row("fifo", "pipe2", 9000.0),
+        row("user:fifo", "pipe2", 9500.0),  # placed by the kernel
+    ]
+    found = decisions.decisions(rows)
+    assert [(one.scheduler, one.operation, one.instructions) for one in found] == [
+        ("user:rustland", "pipe", 5500)
+    ]
+    console = Console(file=io.StringIO(), width=100)
+    decisions.show(found, console)
+    assert "5,500" in console.file.getvalue()

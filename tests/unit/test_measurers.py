@@ -19,8 +19,8 @@ from saakm.lab.bench.metric import rows_of
 from saakm.model.workload import load_all
 
 DATA = Path(__file__).parent / "data"
-SCHBENCH, LOADFILE, BIMODAL = (
-    paths.GUEST_FILES / name for name in ("schbench", "loadfile", "bimodal")
+SCHBENCH, LOADFILE, BIMODAL, FRAMES = (
+    paths.GUEST_FILES / name for name in ("schbench", "loadfile", "bimodal", "frames")
 )
 SHORT = ("--runtime", "1", "--interval", "100", "--footprint", "1", "--sleep", "50")
 # Each pass writes and reads a file of its client's; nothing is deleted.
@@ -170,6 +170,46 @@ def test_percentiles_are_right_to_a_slot(tmp_path):
     for percent, text in zip(percents, said, strict=True):
         exact = values[math.ceil(len(values) * percent / 100) - 1]
         assert abs(float(text) - exact) <= exact / 256, percent
+
+
+# --- frames ---
+
+
+def test_late_frames_of_known_ones(tmp_path):
+    program = compiled(tmp_path, "frames_of.c", FRAMES / "report.c")
+    said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == [
+        "Frames: 100, of which 50 late",
+        "Late: 50.00 %",
+        "Late-99th: 9.800 ms",
+        "Late-max: 10.000 ms",
+        "Frame-50th: 10.000 ms",
+        "Frame-99th: 19.800 ms",
+    ]
+    rows = rows_of(variant("frames", "build"), said + "Compiled: 7 files\n", counts=True)
+    assert [row.value for row in rows] == [50, 9.8, 10, 10, 19.8, 7]
+
+
+def test_a_frame_passes_through_all_three_threads():
+    """Whichever of them has more to do than a period has time for makes all frames late."""
+    for stage in ("--logic", "--render", "--present"):
+        idle = {name: 0 for name in ("--logic", "--render", "--present")} | {stage: 200000}
+        options = [word for option in idle.items() for word in option]
+        done = run(FRAMES, "--frames", 4, "--warmup", 1, "--period", 100, *options)
+        assert done.returncode == 0 and "Frames: 4, of which 4 late\n" in done.stdout, done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--frames", "0"), "frames: --frames 0: it takes a whole number from 1"),
+        (("--period", "16.7"), "--period 16.7: it takes a whole number"),
+        (("60",), "frames: '60' is no option"),
+    ],
+)
+def test_frames_refuses(arguments, why):
+    done = run(FRAMES, *arguments)
+    assert done.returncode == 2 and why in done.stderr and not done.stdout
 
 
 # --- loadfiles ---

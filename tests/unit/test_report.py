@@ -282,12 +282,17 @@ def test_tables_of_a_commit_message(directory):
 
 @pytest.mark.parametrize(
     ("name", "results", "commands", "tables"),
-    [("next-buddy", "next-buddy", 3, 20), ("short-requests", "shinjuku", 1, 6)],
+    [
+        ("next-buddy", "next-buddy", 3, 20),
+        ("short-requests", "shinjuku", 1, 6),
+        ("user-space-applications", "user-space", 1, 3),
+    ],
 )
 def test_tables_of_a_page_are_what_is_printed(monkeypatch, name, results, commands, tables):
     monkeypatch.chdir(paths.REPO)
     page = Path(f"docs/explanation/{name}.md").read_text()
-    columns = dict.fromkeys(re.findall(r"--tables ([^\s`)]+)", page))
+    found = re.findall(r"--tables (?:\"([^\"`]+)\"|([^\s`)]+))", page)
+    columns = dict.fromkeys(quoted or plain for quoted, plain in found)
     assert len(columns) == commands
     said = [printed(f"benchmarks/results/{results}", "--tables", c).stdout for c in columns]
     there = [set(table.splitlines()) for text in said for table in text.split("\n\n")]

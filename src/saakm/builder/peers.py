@@ -2,6 +2,7 @@
 """Builds the schedulers that SaaKM is compared with."""
 
 import os
+import shlex
 from pathlib import Path
 
 from ..base import cache, paths
@@ -38,6 +39,25 @@ CRATES = {
         ("scx_rustland", "1.1.4"),
     )
 }
+# Those of them that can be told to schedule threads alone that chose SCHED_EXT, as ours do.
+PARTIAL = ("scx_rustland",)
+SCRIPT = paths.GUEST_FILES / "under_ext"
+_CHOOSE = "import os, sys; os.sched_setscheduler(0, 7, os.sched_param(0)); os.execvp(sys.argv[1], sys.argv[1:])"
+
+
+def prefix(name: str) -> tuple[str, ...]:
+    """What a command line begins with that shall run under it, alone. Builds it."""
+    if name in OURS:
+        return (str(build(name)), "-p")
+    words = ["sh", "-c", SCRIPT.read_text(), SCRIPT.name, shlex.join([str(build(name)), "-p"])]
+    # Debian 12's chrt does not know SCHED_EXT.
+    return (*words, "/usr/bin/python3", "-c", _CHOOSE)
+
+
+def identity(name: str) -> str:
+    """Of what build() makes."""
+    program = build(name)
+    return program.parent.name if name in OURS else program.parent.parent.name
 
 
 def build(name: str) -> Path:

@@ -12,7 +12,7 @@ from ..base.errors import SaakmError
 from ..base.files import check_output
 from ..base.progress import meter
 from ..builder import agents
-from ..lab.cost import axes, bars, conduct, curves, flame, goals, printed, sections
+from ..lab.cost import axes, bars, conduct, curves, decisions, flame, goals, printed, sections
 from ..lab.cost import baseline as baselines
 from ..lab.cost import where as profiling
 from ..lab.cost.baseline import FLOOR, Baseline, Change
@@ -150,6 +150,7 @@ def _tell(rows: list[Row], out: Output) -> None:
     else:
         (curves if varies else printed).show(rows, widened(Console()))
         printed.show_verdicts(goals.verdicts(rows), Console())
+        decisions.show(decisions.decisions(rows), Console())
     if out.pictures:
         with meter("drawing"):
             (curves if varies else bars).draw(rows, out.pictures)

@@ -14,7 +14,7 @@ from ..lab.bench import curves
 from ..lab.bench.figures import Figure
 from ..lab.bench.kernel_table import plain
 from ..lab.cost import bars
-from ..lab.report import html_page, inputs, markdown_page
+from ..lab.report import html_page, inputs, markdown_page, traced
 from ..model.cost_rows import Row
 from ..view import plot
 from .comma_lists import words
@@ -67,9 +67,19 @@ def report(
             show_default="no",
         ),
     ] = None,
+    traces: Annotated[
+        bool,
+        typer.Option(
+            "--traces",
+            help="Only print tables of gaps and decisions, of directories of saakm trace.",
+        ),
+    ] = False,
     title: Annotated[str, typer.Option("--title")] = "SaaKM: what schedulers cost and yield",
 ) -> None:
     """Make a report that needs no network: tables, plots, the machine, the commands to repeat it."""
+    if traces:
+        typer.echo(traced.tables(sources))
+        return
     if notes and not as_markdown:
         raise BadInput("--notes goes with --markdown", "they are Markdown", "add --markdown FILE")
     if op and not picture:

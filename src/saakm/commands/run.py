@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ..base import cache
-from ..base.errors import SaakmError
+from ..base.errors import BadInput, SaakmError
 from ..base.procfs import parse_ejected, tell_end, went_to_fair
 from ..base.progress import meter
 from ..builder.parameters import check_values
@@ -105,6 +105,12 @@ def run(
     If the policy is ejected meanwhile, a message says so, and a status of 0 becomes 1.
     """
     chosen = under.chosen(policy, vm.kernel, param or [], under.one_agent(agent))
+    if exact and chosen.is_partial:
+        raise BadInput(
+            f"{policy} cannot run with --exact",
+            "it is started beside the command, by a script that needs files of the host",
+            f"saakm run {policy} --deterministic",
+        )
     if exact:
         vm = exactly(vm, command)
     else:

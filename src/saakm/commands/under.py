@@ -21,7 +21,7 @@ from ..model.fair_class import FAIR
 
 HELP = (
     f"A policy's name or directory; none or fair: the kernel's own; {REALTIME}; "
-    f"{', '.join(peers.OURS)}; {', '.join([agents.POLICY, *agents.SCHEDULERS])}."
+    f"{', '.join([*peers.OURS, *peers.PARTIAL])}; {', '.join([agents.POLICY, *agents.SCHEDULERS])}."
 )
 
 Params = Annotated[
@@ -62,7 +62,16 @@ class Under:
 
     @property
     def is_peer(self) -> bool:
-        return self.word in peers.OURS
+        return self.word in peers.OURS or self.is_partial
+
+    @property
+    def is_partial(self) -> bool:
+        return self.word in peers.PARTIAL
+
+    @property
+    def has_starter(self) -> bool:
+        """Whether a script starts who decides, beside the command."""
+        return bool(self.agent) or self.is_partial
 
     @property
     def name(self) -> str:
@@ -83,6 +92,8 @@ class Under:
             return [*first, "saakmctl", "exec", self.name, "--", *command]
         if self.word == REALTIME:
             return [*CHRT, *command]
+        if self.is_partial:
+            return [*peers.prefix(self.word), *command]
         if self.is_peer:
             # For the command's threads alone, as policies are.
             return [program or str(peers.build(self.word)), "-p", *command]
@@ -99,7 +110,7 @@ def chosen(
     if agent := agents.chosen(word, agent_option):
         agent.refuse_hidden()
         word = agents.apart(word)[0]
-    is_other = word == REALTIME or word in peers.OURS
+    is_other = word == REALTIME or word in (*peers.OURS, *peers.PARTIAL)
     policy = None if is_other else check_policy(word, kernel)
     for parameter in parameters:
         name, equals, _ = parameter.partition("=")

@@ -18,6 +18,10 @@ from saakm.base.procfs import parse_table
 
 TRACEFS = Path("/sys/kernel/tracing")
 SHARED = Path("/run/saakm")
+ROOT = SHARED / "root"  # the command itself writes its number there, if it is started by a script
+EVENTS = SHARED / "events"
+# The policy `user` carries decisions out by this function alone; see saakm/trace/decisions.py.
+PROBE = "r:saakm_probes/saakm_decided saakm_move_task_if pid=p->pid:s32 error=$retval:s32"
 
 
 def write(name: str, value: object) -> None:
@@ -33,6 +37,24 @@ def prepare(megabytes: int) -> None:
     write("trace_clock", "boot")
     write("buffer_size_kb", megabytes * 1024 // (os.cpu_count() or 1))
     write("trace", "")
+
+
+def keep_events() -> None:
+    """Those that are on since the boot: trace-cmd switches all off when it has extracted a recording."""
+    if EVENTS.exists():
+        write("set_event", EVENTS.read_text())
+    else:
+        EVENTS.write_text((TRACEFS / "set_event").read_text())
+
+
+def watch_decisions() -> None:
+    if not (TRACEFS / "events/saakm_probes").exists():
+        write("kprobe_events", PROBE)
+    write("events/saakm_probes/saakm_decided/enable", 1)
+
+
+def root_of(child: int) -> int:
+    return int(ROOT.read_text()) if ROOT.exists() else child
 
 
 def policy_row(name: str) -> dict[str, int]:
@@ -69,7 +91,11 @@ def settle(policy: str) -> None:
 def main() -> None:
     policy, megabytes, directory, *command = sys.argv[1:]
     prepare(int(megabytes))
+    keep_events()
+    if policy == "user":
+        watch_decisions()
     del os.environ["PYTHONPATH"]  # ours, not the command's
+    ROOT.unlink(missing_ok=True)
     before = policy_row(policy)
     write("tracing_on", 1)
     child = subprocess.Popen(command, cwd=directory if os.path.isdir(directory) else None)
@@ -81,7 +107,8 @@ def main() -> None:
     saved = (TRACEFS / "saved_tgids").read_text()
     result = {
         "status": status,
-        "pid": child.pid,
+        "pid": root_of(child.pid),
+        "starter": child.pid if ROOT.exists() else 0,
         "policy": {key: after[key] - before.get(key, 0) for key in after if key != "id"},
         "policy_id": after.get("id", 0),
         "entries": stats["entries"],
@@ -97,6 +124,7 @@ def main() -> None:
         cwd="/tmp",
     )
     (SHARED / "recorded.json").write_text(json.dumps(result))
+    os.sync()  # the host reads it
 
 
 main()

@@ -14,6 +14,8 @@ SCHED_EVENTS = (
     "sched_process_fork", "sched_process_exec", "sched_process_exit",
 )  # fmt: skip
 SAAKM_EVENTS = ("saakm_transition", "saakm_call")
+# Of a probe, which guest/record.py sets where an agent decides.
+DECIDED = "saakm_decided"
 # enum saakm_state
 STATES = (
     "NOT_QUEUED", "READY", "RUNNING", "READY_TICK", "BLOCKED", "MIGRATING", "TERMINATED", "DELAYED",
@@ -59,6 +61,7 @@ _FIELDS = {
     "saakm_transition": r"comm=(.*) pid=(\S+) policy=(\S+) prev=(\S+) next=(\S+) cpu=(\S+) "
     r"handler=(\S+)",
     "saakm_call": r"policy=(\S+) handler=(\S+) pid=(\S+) flags=(\S+) cpu=(\S+)",
+    DECIDED: r".*\bpid=(\S+) error=(\S+)",
     "tracing_mark_write": r"(.*)",
 }
 _PATTERNS = {name: re.compile(fields) for name, fields in _FIELDS.items()}

@@ -11,6 +11,7 @@ import numpy as np
 from ..view.plot import canvas, plain_numbers, save
 from ..view.text import counted
 from ..vm.topology import Topology
+from . import turns
 from .timeline import Timeline
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _LLC: dict[str, Any] = {"color": "0.35", "lw": 1.2, "ls": "--"}
 _SOCKET: dict[str, Any] = {"color": "black", "lw": 2.0}
 
 
-PICTURES = 5  # at most
+PICTURES = 6  # at most
 
 
 def draw(
@@ -44,6 +45,8 @@ def draw(
     }
     if not timeline.policy_id:
         del pictures["queues"]  # the queues are SaaKM's
+    if timeline.gaps.starts_ns:
+        pictures["turns"] = lambda ax: turns.draw(ax, timeline.gaps, clock)
     files = []
     for name, picture in pictures.items():
         # A square of CPUs would leave a third of a wide picture blank.

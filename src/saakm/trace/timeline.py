@@ -4,7 +4,9 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from .decisions import Decisions
 from .events import STATES, Event
+from .gaps import Gaps
 from .waits import Waits, percentiles_us
 
 _READY = STATES.index("READY")
@@ -12,10 +14,15 @@ _READY = STATES.index("READY")
 
 @dataclass
 class Timeline:
-    """`threads` are those that the policy had, by pid; without a policy all but idle and kernel's."""
+    """`threads` are those that the policy had, by pid; without a policy all but idle and kernel's.
+
+    `root`, `starter`: as of Gaps.
+    """
 
     policy_id: int
     cpus: int
+    root: int = 0
+    starter: int = 0
     begin_ns: int = 0
     end_ns: int = 0
     names: dict[int, str] = field(default_factory=dict)
@@ -29,6 +36,8 @@ class Timeline:
 
     def __post_init__(self) -> None:
         self._running: dict[int, tuple[int, int]] = {}  # by CPU: pid, since
+        self.gaps = Gaps(self.root, self.cpus, self.starter)
+        self.decisions = Decisions(self.policy_id)
         self._waits = Waits(self._ours)
         self._moves: dict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._ready = [0] * self.cpus
@@ -38,7 +47,8 @@ class Timeline:
         self.begin_ns = self.begin_ns or event.ns
         self.end_ns = event.ns
         self.counts[event.name] += 1
-        self._waits.add(event)
+        for watching in (self._waits, self.gaps, self.decisions):
+            watching.add(event)
         handler = getattr(self, f"_{event.name}", None)
         if handler:
             handler(event)
@@ -46,6 +56,7 @@ class Timeline:
     def finish(self) -> None:
         for cpu, (pid, since) in self._running.items():
             self._ran(pid, cpu, since, self.end_ns)
+        self.gaps.finish()
         # A thread is moved before it is placed: not every one was known by then.
         for pid, moves in self._moves.items():
             if self._ours(pid):

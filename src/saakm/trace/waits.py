@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from .events import Event
 
 # prev_state as numbers or letters: TASK_RUNNING, and the same after a preemption.
-_READY_STATES = (0, 0x100, "R", "R+")
+READY_STATES = (0, 0x100, "R", "R+")
 
 
 class Waits:
@@ -36,7 +36,7 @@ class Waits:
         # A thread that was woken before it had left the CPU never slept.
         self._woken.pop(prev, None)
         self._ready.pop(prev, None)
-        if state in _READY_STATES:
+        if state in READY_STATES:
             self._ready[prev] = event.ns
         for since, waits in ((self._woken, self.wakeup_ns), (self._ready, self.queue_ns)):
             begin = since.pop(following, None)

@@ -95,6 +95,8 @@ def _options(machine: Machine) -> list[str]:
     if machine.accel != KVM:
         # Only Intel's CPUID tells Linux of dies and of caches shared by siblings.
         model = "max" if machine.topology.flat else "max,vendor=GenuineIntel"
+        # QEMU 10 aborts when a guest asks leaf 0x1f about dies. Which caches are shared leaf 4 tells.
+        model += ",level=0x1e" if machine.topology.llcs > 1 else ""
         words += ["-accel", machine.accel, "-cpu", model]
     if machine.deterministic:
         words += ["-icount", f"shift={machine.shift},sleep=off", "-seed", str(machine.seed)]

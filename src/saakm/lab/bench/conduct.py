@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ...base.errors import BadInput, SaakmError
 from ...base.progress import meter
-from ...builder import given, kconfig, peers
+from ...builder import given, kconfig
 from ...model import experiment
 from ...model.fair_class import FAIR
 from ...model.results import RunRecord
@@ -58,7 +58,7 @@ def conduct(
     kept.begin(resume)
     packages.ensure(_packages(variants, known, spec.latency))
     policies = {named.name: named.directory for named in chosen if named.is_policy}
-    ext = any(named.name in peers.OURS for named in chosen)
+    ext = any(named.name in schedulers.EXT for named in chosen)
     place = OnHost(policies) if on_host else InGuest(vm, policies, ext)
     found = [schedulers.find(named, place.saakmctl) for named in chosen]
     bench = Bench(place, known, spec.latency, spec.boot_each)

@@ -23,6 +23,7 @@ from ...model.fair_class import FAIR
 from .settings import check, split
 
 DEFAULT = f"{FAIR},scx_fifo,fifo"
+EXT = (*peers.OURS, *peers.PARTIAL)
 # As sched_getscheduler() says.
 _OTHER, _FIFO, _EXT, _SAAKM = 0, 1, 7, 8
 
@@ -38,7 +39,7 @@ class Named:
 
     @property
     def is_policy(self) -> bool:
-        return self.name not in (FAIR, REALTIME, *peers.OURS)
+        return self.name not in (FAIR, REALTIME, *EXT)
 
     @property
     def label(self) -> str:
@@ -58,7 +59,7 @@ class Scheduler:
 
 def known() -> list[str]:
     own = [module_name(path) for path in own_policies()]
-    ours = [FAIR, REALTIME, *peers.OURS, *policies(), *agents.SCHEDULERS]
+    ours = [FAIR, REALTIME, *EXT, *policies(), *agents.SCHEDULERS]
     return list(dict.fromkeys([*ours, *own]))
 
 
@@ -107,10 +108,9 @@ def find(named: Named, saakmctl: str = "saakmctl") -> Scheduler:
         return Scheduler(label, (), _OTHER, "", features=named.settings)
     if name == REALTIME:
         return Scheduler(label, CHRT, _FIFO, "")
-    if name in peers.OURS:
-        program = peers.build(name)
+    if name in EXT:
         # For the workload's threads alone, as policies are.
-        return Scheduler(label, (str(program), "-p"), _EXT, program.parent.name)
+        return Scheduler(label, peers.prefix(name), _EXT, peers.identity(name))
     build = _of_sources(named.directory or find_policy(name))
     prefix: tuple[str, ...] = (saakmctl, "exec", name, "--")
     if agent := agents.chosen(label):

@@ -16,7 +16,7 @@ _KILL_SECONDS = 5
 EVENTS = ("sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_switch", "sched_process_fork")
 _KIB_PER_CPU = 4096
 
-_BEGIN = f"""\
+BEGIN = f"""\
 export CPUS=$(nproc) WORK={WORK} LC_ALL=C.UTF-8
 mkdir -p $WORK && cd $WORK || exit 1
 """
@@ -57,7 +57,7 @@ def setup(variant: Variant, programs: Mapping[str, Path]) -> str:
     if variant.filesystem:
         lines.append(_disk(variant.filesystem))
     lines += [variant.setup] if variant.setup else []
-    return _BEGIN + "\n".join(lines) + "\n" if lines else ""
+    return BEGIN + "\n".join(lines) + "\n" if lines else ""
 
 
 def one_run(
@@ -71,7 +71,7 @@ def one_run(
     limit = ["timeout", "-k", str(_KILL_SECONDS), f"{timeout:g}"]
     start, stop = _tracing(trace) if trace else ("", "")
     return (
-        _BEGIN
+        BEGIN
         + f"printf '%s\\n' {shlex.quote(command)} >command.sh\n"
         + f"mkdir -p {CGROUP}\n{start}"
         + f"(echo 0 >{CGROUP}/cgroup.procs; export PYTHONPATH={shlex.quote(python_path)}\n"

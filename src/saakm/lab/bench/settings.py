@@ -25,7 +25,7 @@ def check(name: str, settings: Sequence[str]) -> None:
     """What can be said before anything is built or booted."""
     if not settings:
         return
-    if name in (REALTIME, *peers.OURS):
+    if name in (REALTIME, *peers.OURS, *peers.PARTIAL):
         raise BadInput(
             f"{name} has no settings",
             f"'{':'.join([name, *settings])}' names some, and only fair and policies take them",
