@@ -58,8 +58,8 @@ def draw(rows: list[Row], paths: list[Path]) -> None:
     groups = {name: group for name, group in by_operation(rows).items() if axis_of(group)}
     picture, panels = canvas(len(groups), _COLUMNS, (4.8, 3.8))
     names = list(dict.fromkeys(row.scheduler for row in rows))
-    for panel, (name, group) in zip(panels, groups.items()):
-        _panel(panel, name, group, names)
+    for panel, (operation, group) in zip(panels, groups.items()):
+        _panel(panel, operation, group, names)
     handles = {str(line.get_label()): line for panel in panels for line in panel.get_lines()}
     picture.legend(
         handles.values(),
@@ -73,7 +73,7 @@ def draw(rows: list[Row], paths: list[Path]) -> None:
     save(picture, paths)
 
 
-def _panel(panel: "Axes", name: str, group: list[Row], names: list[str]) -> None:
+def _panel(panel: "Axes", operation: str, group: list[Row], names: list[str]) -> None:
     values, figures = table_of(group)
     for scheduler, points in figures.items():
         # The same colour in every panel.
@@ -96,6 +96,6 @@ def _panel(panel: "Axes", name: str, group: list[Row], names: list[str]) -> None
         plain_numbers(panel.yaxis)
     else:
         panel.set_ylim(0, top * 1.1)
-    panel.set_title(name, loc="left", fontsize=10)
+    panel.set_title(operation, loc="left", fontsize=10)
     panel.grid(alpha=0.3)
     without_frame(panel, "top", "right")
