@@ -179,6 +179,7 @@ static bool user_still_waits(struct task_struct *task, void *arg)
 	if (!t->undecided || t->generation != move->decision->generation)
 		return false;
 	t->undecided = false;
+	t->decided = true;
 	t->last = false;
 	t->key = move->decision->key;
 	t->slice_ns = move->decision->slice_ns;
@@ -285,6 +286,7 @@ static bool user_release_one(struct task_struct *task, void *unused)
 	struct user_task *t = saakm_task_data(task);
 
 	t->undecided = false;
+	t->decided = false;
 	t->generation++;
 	t->last = true;
 	t->key = user_core(task_cpu(task))->key + USER_FAR;

@@ -148,8 +148,13 @@ static void user_install(struct user_agent *agent)
 {
 	int cpu;
 
-	WRITE_ONCE(agent->ready, true);
+	/* Not what an attachment of which nobody could be told has left */
+	agent->timed = false;
+	agent->failing = false;
+	agent->page->retire = 0;
+	bitmap_zero(agent->idle, nr_cpu_ids);
 	agent->decided_at = jiffies;
+	WRITE_ONCE(agent->ready, true);
 	list_add_tail(&agent->node, &user_agents);
 	user_attached++;
 	for_each_cpu(cpu, &agent->cpus) {
@@ -527,9 +532,7 @@ int user_make_device(void)
 {
 	int ret = misc_register(&user_device);
 
-	if (ret)
-		pr_err("user: /dev/" USER_DEVICE " cannot be made: %d\n", ret);
-	return ret;
+	return ret ? saakm_refuse_load(user_policy, ret, "/dev/" USER_DEVICE " cannot be made") : 0;
 }
 
 void user_remove_device(void)

@@ -39,6 +39,7 @@ static void user_place_here(struct process_event *event, struct core_event *core
 	struct user_task *t = event->data;
 
 	++*count;
+	t->decided = false;
 	t->last = count == &own->counts.alone;
 	t->key = own->key + (t->last ? USER_FAR : 0);
 	t->slice_ns = 0;
@@ -139,6 +140,18 @@ static void user_unblock_place(struct process_event *event, struct core_event *c
 }
 
 /*
+ * A turn that the kernel gave by itself is long, and nobody has compared the thread with others:
+ * it ends with a tick at which somebody waits, for this CPU or for the agent.
+ */
+static bool user_is_to_be_compared(const struct user_agent *agent, const struct user_task *t,
+				   int cpu)
+{
+	if (!agent || t->decided || t->tgid == agent->tgid || READ_ONCE(agent->failing))
+		return false;
+	return user_others_wait(agent, cpu) || READ_ONCE(agent->page->held) || user_unread(agent);
+}
+
+/*
  * Whose slice is not over has lost the CPU to others: it keeps the rest, and its place; but not
  * if it was last while there was no agent, and there is one now.
  */
@@ -153,7 +166,8 @@ static void user_requeue(struct process_event *event, struct core_event *core)
 	t->stop_ns = saakm_clock_ns(core);
 	if (event->flags & SAAKM_EV_YIELD) {
 		user_ask(event, core, USER_YIELDED);
-	} else if (ran_ns >= slice_ns || user_decides(agent, event->task) || (agent && t->last)) {
+	} else if (ran_ns >= slice_ns || user_decides(agent, event->task) || (agent && t->last) ||
+		   user_is_to_be_compared(agent, t, core->id)) {
 		user_ask(event, core, USER_SLICE);
 	} else {
 		t->slice_ns = slice_ns - ran_ns;
@@ -169,6 +183,7 @@ static void user_runs_undecided(struct process_event *event, struct user_core *o
 	struct user_task *t = event->data;
 
 	t->undecided = false;
+	t->decided = false;
 	t->generation++;	/* a decision would be late */
 	t->slice_ns = 0;
 	if (event->flags & SAAKM_EV_FORCED)
@@ -188,7 +203,8 @@ static void user_running(struct process_event *event, struct core_event *core)
 	t->preempts = false;
 	if (!t->last)
 		own->key = t->key;
-	own->dry = 0;
+	if (!user_decides(user_agent_of(own), event->task))
+		own->dry = 0;
 	if (unlikely(t->undecided))
 		user_runs_undecided(event, own);
 	if (t->slice_ns != t->set_ns)
@@ -286,6 +302,7 @@ static struct task_struct *user_schedule(struct core_event *core)
 		user_waits_in_vain(own, agent) ?: saakm_rq_first(&core->rq);
 	if (first)
 		return first;
+	own->dry = own->dry ?: jiffies | 1;	/* refill is not called below a fair thread */
 	if (parked && user_wanted(agent, own))
 		return parked;
 	first = saakm_rq_first(&own->waiting);
@@ -349,7 +366,8 @@ static void user_tick(struct process_event *event, struct core_event *core)
 	struct user_agent *agent = user_agent_of(own);
 
 	if (user_decides(agent, event->task) ? user_is_in_the_way(agent, own) :
-	    parked && user_is_due(agent, parked))
+	    (parked && user_is_due(agent, parked)) ||
+	    user_is_to_be_compared(agent, event->data, core->id))
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 

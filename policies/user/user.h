@@ -28,6 +28,7 @@ struct user_task {
 	u32		tgid;
 	bool		known;		/* to some agent: there was an event */
 	bool		undecided;	/* it waits for the agent */
+	bool		decided;	/* its turn is the agent's doing */
 	bool		any;		/* where it waits nobody has chosen */
 	bool		last;		/* USER_FAR is in its key, or was */
 	bool		preempts;

@@ -69,7 +69,7 @@ static void looked_at_really(int signal, siginfo_t *info, void *context)
 	(void)signal, (void)info;
 	if (sim_events != events || sim_now != now)
 		same_real = 0;
-	else if (sim_booted && ++same_real >= MAX_SAME_REAL) {
+	else if (++same_real >= (sim_booted ? MAX_SAME_REAL : 3 * MAX_SAME_REAL)) {
 		sim_struck_by(context);
 		sim_core_waits();
 		sim_die();
