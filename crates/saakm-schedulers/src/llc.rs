@@ -353,6 +353,7 @@ mod tests {
         let limits = Limits {
             slice_ns: 1,
             slice_min_ns: 1,
+            tick_ns: 0,
             percpu_local: false,
         };
         let mut llc = Llc::of(limits, &shared, domain);

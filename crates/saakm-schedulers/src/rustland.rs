@@ -23,6 +23,9 @@ pub struct Limits {
     pub slice_ns: u64,
     /// How long a turn is at nice 0.
     pub slice_min_ns: u64,
+    /// The shortest turn: scx_rustland's end with a tick. 0: as long as the weight says, which
+    /// takes a timer for each turn, and cuts short bursts into pieces.
+    pub tick_ns: u64,
     /// Threads stay on the CPU where they are.
     pub percpu_local: bool,
 }
@@ -36,8 +39,9 @@ pub fn charge(used_ns: u64, weight: u32) -> u64 {
 /// How long a thread's turn is.
 #[inline]
 pub fn slice(limits: &Limits, weight: u32) -> u64 {
+    let weighted = limits.slice_min_ns.saturating_mul(weight.into()) / NICE_0;
     // Not 0, which would leave it to the kernel.
-    (limits.slice_min_ns.saturating_mul(weight.into()) / NICE_0).max(1)
+    weighted.max(limits.tick_ns).max(1)
 }
 
 #[derive(Debug, Default)]

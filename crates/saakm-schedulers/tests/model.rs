@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use saakm_schedulers::fifo::Fifo;
 use saakm_schedulers::llc::{Llc, Shared};
-use saakm_schedulers::rustland::{clocks, Limits, Rustland};
+use saakm_schedulers::rustland::{clocks, slice, Limits, Rustland};
 use saakm_user::area::Area;
 use saakm_user::cpus::Cpus;
 use saakm_user::domains::Domain;
@@ -20,6 +20,7 @@ const START: u64 = 1_000_000_000;
 const LIMITS: Limits = Limits {
     slice_ns: 20 * MS,
     slice_min_ns: MS,
+    tick_ns: 0,
     percpu_local: false,
 };
 
@@ -247,4 +248,16 @@ fn a_new_thread_has_not_the_clock_of_one_that_had_its_pid() {
         let ran = [1, 2].map(|pid| report.ran_ns(pid, START + 90 * MS));
         assert!(ran[0].abs_diff(ran[1]) <= 20 * MS, "{name}: {ran:?}");
     }
+}
+
+#[test]
+fn turns_are_as_long_as_the_weight_says_but_no_shorter_than_a_tick() {
+    let ticks = Limits {
+        tick_ns: 4 * MS,
+        ..LIMITS
+    };
+    assert_eq!(slice(&LIMITS, 1024), MS);
+    assert_eq!(slice(&ticks, 1024), 4 * MS);
+    assert_eq!(slice(&ticks, 8 * 1024), 8 * MS);
+    assert_eq!(slice(&LIMITS, 0), 1);
 }

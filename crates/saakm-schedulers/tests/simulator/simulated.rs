@@ -19,6 +19,7 @@ const CASES: u32 = 24;
 const LIMITS: Limits = Limits {
     slice_ns: 20 * MS,
     slice_min_ns: MS,
+    tick_ns: 4 * MS,
     percpu_local: false,
 };
 
