@@ -135,15 +135,25 @@ pub enum Affinity {
     /// All CPUs.
     #[default]
     All,
+    /// These, of a machine with at most 64.
+    Few(u64),
     /// These, as a bitmap.
     Some(Box<[u64]>),
 }
 
 impl Affinity {
     /// Takes over what an event says. Allocates only when a thread has got other limits.
+    #[inline]
     pub fn update(&mut self, nr_allowed: u32, nr_cpus: u32, allowed: &[u64]) {
-        match self {
+        match allowed {
             _ if nr_allowed >= nr_cpus => *self = Affinity::All,
+            [word] => *self = Affinity::Few(*word),
+            _ => self.update_some(allowed),
+        }
+    }
+
+    fn update_some(&mut self, allowed: &[u64]) {
+        match self {
             Affinity::Some(old) if old.len() == allowed.len() => old.copy_from_slice(allowed),
             _ => *self = Affinity::Some(allowed.into()),
         }
@@ -154,6 +164,7 @@ impl Affinity {
     pub fn allows(&self, cpu: u32) -> bool {
         match self {
             Affinity::All => true,
+            Affinity::Few(word) => has(&[*word], cpu),
             Affinity::Some(words) => has(words, cpu),
         }
     }
@@ -163,6 +174,7 @@ impl Affinity {
     pub fn words(&self) -> Option<&[u64]> {
         match self {
             Affinity::All => None,
+            Affinity::Few(word) => Some(std::slice::from_ref(word)),
             Affinity::Some(words) => Some(words),
         }
     }
@@ -195,5 +207,15 @@ mod tests {
         assert!(!affinity.allows(2) && affinity.allows(1));
         affinity.update(4, 4, &[0b1111]);
         assert_eq!(affinity, Affinity::All);
+        for cpu in [1, 65] {
+            let mut words = [0; 2];
+            words[cpu as usize / 64] = 1 << (cpu % 64);
+            affinity.update(1, 70, &words);
+            assert!(affinity.allows(cpu) && !affinity.allows(cpu + 1));
+            assert_eq!(affinity.words(), Some(&words[..]));
+        }
+        affinity.update(1, 4, &[0b100]);
+        assert_eq!(affinity.words(), Some(&[0b100][..]));
+        assert!(affinity.allows(2) && !affinity.allows(66));
     }
 }

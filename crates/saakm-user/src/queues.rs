@@ -64,6 +64,9 @@ impl<T> Ordered<T> {
         if fits(&self.first.as_ref()?.1) {
             return self.pop();
         }
+        if self.others.is_empty() {
+            return None;
+        }
         let found = self.others.iter().find(|(_, thread)| fits(thread));
         let ticket = *found?.0;
         let thread = self.others.remove(&ticket)?;
