@@ -287,6 +287,24 @@ def test_agent_may_let_a_thread_wait(guest, program, user):
     assert counts(guest)["rescued"] == 0
 
 
+HOG = "sh -c 'while :; do :; done'"
+BESIDE = {
+    "fair": f"taskset -c 1 {HOG} & for i in 1 2; do taskset -c 2 saakmctl exec user -- {HOG} & done",
+    "signals": "agent=$(pgrep -x agent); while kill -USR1 $agent; do busybox usleep 5000; done &",
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_neglected_thread_runs_where_nobody_else_of_the_policy_does(guest, program, user, beside):
+    """Whatever the agent decides elsewhere meanwhile, and however often it runs there itself."""
+    user("neglects", cpus="0x2" if beside == "signals" else "0xffffffffffffffff")
+    run_ok(guest, f"({BESIDE[beside]}) >/dev/null 2>&1; sleep 0.2")
+    _, longest = naps(guest, program, user.id, 3, under="taskset -c 1 ")
+    run_ok(guest, "pkill -KILL -f '^sh -c while'; pkill -KILL agent")
+    # Behind a fair thread it has the CPU once in a second.
+    assert longest < 3_000_000 and policies(guest)["user"].state == "active"
+
+
 def test_first_event_says_so_whoever_placed_the_thread(guest, program, user):
     """A thread that joins has the CPU: that placement is the kernel's, and no event."""
     user("news", flags="0")

@@ -83,6 +83,8 @@ static void answer(const struct user_event *event)
 		printf("new %u\n", event->pid);
 		fflush(stdout);
 	}
+	if (is_mode("neglects") && !strcmp(event->comm, "naps"))
+		return;
 	if (is_mode("later") && !kept.pid && !strcmp(event->comm, "naps")) {
 		kept = *event;
 		kept.at_ns = now_ns(CLOCK_MONOTONIC);
@@ -374,6 +376,8 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		die("agent MODE POLICY_ID [CPUS [FLAGS]]");
 	mode = argv[1];
+	if (is_mode("neglects"))
+		sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = nothing }, NULL);
 	policy_id = atoi(argv[2]);
 	cpus = argc > 3 ? argv[3] : "0xffffffffffffffff";
 	flags = argc > 4 ? argv[4] : "0";
