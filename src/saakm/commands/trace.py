@@ -219,7 +219,7 @@ def _gaps(summary: Summary) -> list[str]:
     )
     return [
         f"{counted(gaps.gaps, 'gap')} before {counted(gaps.starts, 'turn')} of the command's threads{spread}",
-        f"of the CPU time that these had or waited for CPUs idled {gaps.idle_percent:.2f} %, and had "
+        f"of the CPU time that these had, and lost so, CPUs idled {gaps.idle_percent:.2f} %, and had "
         f"whoever decides for {gaps.agent_percent:.2f} %",
     ]
 

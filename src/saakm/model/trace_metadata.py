@@ -28,7 +28,7 @@ class Gaps(Kept, frozen=True, kw_only=True):
     us_p90: float
     us_p99: float
     us_max: float
-    # Of the CPU time that the command's threads had or waited for, a CPU a thread:
+    # Of the CPU time that the command's threads had, and what they lost so, a CPU a thread:
     idle_percent: float  # how much CPUs idled,
     agent_percent: float  # and how much more they had whoever decides meanwhile
 

@@ -6,7 +6,8 @@ it runs next waits already. What else a CPU runs, as the kernel's own threads, i
 work of somebody's. Beside these, which each have a CPU, there is the time lost of all CPUs
 together: at each moment as many CPUs as idle count, or run the agent, but not more than threads
 wait; those that idle first, since an agent's turn may have been needed by others. A thread counts
-as one that any CPU could run: events do not say which it may use.
+as one that any CPU could run: events do not say which it may use. Interrupts have no events:
+those that come while a CPU idles, or runs the agent, are in its gap.
 """
 
 from collections.abc import Iterable
