@@ -202,7 +202,7 @@ def test_a_new_one(tmp_path):
     code = (tmp_path / "my-own/src/main.rs").read_text()
     assert "impl Scheduler for MyOwn {" in code and max(map(len, code.splitlines())) <= 100
     again = saakm("new", "--user", "my-own", "--dir", tmp_path)
-    assert again.returncode == 1 and "exists already" in again.stderr
+    assert again.returncode == 2 and "exists already" in again.stderr
     both = saakm("new", "--user", "other", "--from", "rr", "--dir", tmp_path)
     assert both.returncode == 2 and "exclude each other" in both.stderr
 

@@ -76,7 +76,7 @@ def test_an_old_baseline_is_of_fair(tmp_path, capsys):
 
 def test_old_functions_are_of_fair(tmp_path, capsys):
     file = write(tmp_path / "where.json", [FUNCTION | {"scheduler": "eevdf"}])
-    assert [profile.scheduler for profile in inputs.read([file]).profiles] == ["fair"]
+    assert [one.scheduler for one in inputs.read([file]).profiles["where"]] == ["fair"]
     assert str(file) in capsys.readouterr().err
 
 
@@ -107,7 +107,7 @@ def test_a_new_file_has_the_policy(tmp_path, capsys):
     ]
     found = inputs.read(files)
     assert [row.scheduler for row in found.costs] == ["eevdf", "fair"]
-    assert [profile.scheduler for profile in found.profiles] == ["eevdf"]
+    assert [one.scheduler for one in found.profiles["where"]] == ["eevdf"]
     assert found.base == "eevdf" and schedulers(found.figures) == ["eevdf", "fifo"]
     assert not capsys.readouterr().err
 

@@ -192,7 +192,7 @@ def test_what_is_edited_while_it_is_compiled_is_not_kept(place):
 def test_an_edit_begins_the_build_again(place, monkeypatch):
     tries = []
 
-    def make(modules, recipe, agent):
+    def make(modules, recipe, agent, start):
         tries.append(modules)
         if len(tries) < wanted:
             raise compile.Edited(place)
