@@ -75,8 +75,8 @@ impl Scheduler for {title} {{
     /// tasks in a queue (saakm_user::queues), and answers `held` and `pick`.
     fn ready(&mut self, task: Task, _event: &Event, out: &mut Out) {{
         self.arrivals += 1;
-        // Who goes first? The least key. `_event.exec_ns`, what it ran since it last slept,
-        // would let short bursts go first.
+        // Who goes first? The least key. `_event.used_ns`, what it ran since it last asked, would let
+        // short bursts go first; then bound how long others wait, as by adding `self.arrivals`.
         let key = self.arrivals;
         // For how long, if others wait? `_event.weight` is 1024 at nice 0.
         let slice_ns = self.slice_ns;
@@ -121,9 +121,9 @@ mod tests {{
             let run = simulation.workload("hackbench:groups=1,loops=20").run();
             let run = run.unwrap_or_else(|failure| panic!("{{failure}}"));
             // Not a rule broken, no decision in vain, and nobody whom the kernel had to save.
-            assert_eq!(run.ejected, None);
-            assert_eq!(run.wrong_decisions(), 0);
-            assert_eq!(run.counts.no_answer, 0);
+            assert_eq!(run.ejected, None, "seed {{seed}}");
+            assert_eq!(run.wrong_decisions(), 0, "seed {{seed}}: {{run:?}}");
+            assert_eq!(run.counts.no_answer, 0, "forgotten, seed {{seed}}: {{run:?}}");
             assert!(run.longest_wait_ms("receivers") < 100.0, "{{run:?}}");
         }}
     }}
