@@ -18,7 +18,7 @@ EXAMPLES = paths.REPO / "docs" / "examples"
 # They look into a running kernel's code.
 KERNEL_ONLY = {
     paths.GUEST_MODULES / "midfork/midfork.c": "linux/kprobes.h",
-    paths.GUEST_MODULES / "swapdisk/swapdisk.c": "linux/blkdev.h",
+    paths.GUEST_MODULES / "swapdisk/swapdisk.c": "linux/bio.h",
 }
 RECIPES = [
     Recipe(),
