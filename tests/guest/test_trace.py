@@ -115,7 +115,7 @@ def test_every_handler_call_is_an_instant_and_arrows_have_two_ends(traced, track
 
 def test_pictures_and_sizes(traced):
     summary, _, directory = traced
-    names = {"migrations", "residency", "queues", "latency", "share"}
+    names = {"migrations", "residency", "queues", "latency", "share", "turns"}
     assert {f"{name}.svg" for name in names} | {"trace.perfetto-trace"} == set(summary["bytes"])
     assert all(
         (directory / name).stat().st_size == size > 5000 for name, size in summary["bytes"].items()
