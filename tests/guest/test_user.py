@@ -298,7 +298,8 @@ BESIDE = {
 def test_neglected_thread_runs_where_nobody_else_of_the_policy_does(guest, program, user, beside):
     """Whatever the agent decides elsewhere meanwhile, and however often it runs there itself."""
     user("neglects", cpus="0x2" if beside == "signals" else "0xffffffffffffffff")
-    run_ok(guest, f"({BESIDE[beside]}) >/dev/null 2>&1; sleep 0.2")
+    there = spins(3) if beside == "fair" else "sleep 0.2"
+    run_ok(guest, f"({BESIDE[beside]}) >/dev/null 2>&1; {there}")
     _, longest = naps(guest, program, user.id, 3, under="taskset -c 1 ")
     run_ok(guest, "pkill -KILL -f '^sh -c while'; pkill -KILL agent")
     # Behind a fair thread it has the CPU once in a second.

@@ -50,6 +50,7 @@ def beside(program, fault: str, user: int, neighbour: str, other: int) -> str:
         done & load=$!
         until [ $(awk '$2 == "user" {{ print $NF }}' /proc/saakm/policies) -gt 500 ]
         do busybox usleep 10000; done
+        {program("naps")} {other} 1 >/dev/null # so that its file is in memory
         taskset -c 3 {program("naps")} {other} 100 >/tmp/beside & beside=$!
         taskset -c 3 {program("naps")} {user} 100 >/tmp/under & under=$!
         {joined(neighbour, 1, "busybox usleep 5000")}

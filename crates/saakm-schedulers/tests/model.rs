@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use saakm_schedulers::fifo::Fifo;
 use saakm_schedulers::llc::{Llc, Shared};
 use saakm_schedulers::rustland::{clocks, slice, Limits, Rustland};
@@ -115,7 +116,11 @@ fn some_threads(cpus: u32) -> impl Strategy<Value = Vec<Thread>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(0), // as in simulator/simulated.rs
+        ..Default::default()
+    })]
 
     #[test]
     fn each_wait_gets_one_turn(

@@ -438,7 +438,9 @@ mod tests {
     /// With the square of it sixteen times as long.
     #[test]
     fn four_times_the_policies_take_four_times_as_long() {
-        let (few, many) = (time_of(8_000), time_of(32_000));
+        // The least is what nobody else on the machine has lengthened.
+        let least = |many| (0..3).map(|_| time_of(many)).min().unwrap().max(1);
+        let (few, many) = (least(8_000), least(32_000));
         assert!(many < 9 * few, "{few} ms, {many} ms");
     }
 

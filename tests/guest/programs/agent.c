@@ -269,10 +269,10 @@ static void attach(void)
 			die("mmap: %m");
 		*where = attach;
 		mprotect(where, 4096, PROT_READ);
+		signal(SIGUSR1, nothing);
 		if (ioctl(file, USER_ATTACH, where))
 			printf("%s\n", strerror(errno));
 		fflush(stdout);
-		signal(SIGUSR1, nothing);
 		pause();
 	}
 	if (ioctl(file, USER_ATTACH, &attach)) {
