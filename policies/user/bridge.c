@@ -165,6 +165,8 @@ enum hrtimer_restart user_timer(struct hrtimer *timer)
 
 /* Decisions */
 
+#define KNOWN_FLAGS	(USER_PREEMPT | USER_TICKS)
+
 struct user_move {
 	const struct user_decision	*decision;
 	bool				any;
@@ -184,6 +186,7 @@ static bool user_still_waits(struct task_struct *task, void *arg)
 	t->key = move->decision->key;
 	t->slice_ns = move->decision->slice_ns;
 	t->preempts = move->decision->flags & USER_PREEMPT;
+	t->ticks = move->decision->flags & USER_TICKS;
 	t->any = move->any;
 	return true;
 }
@@ -236,12 +239,12 @@ static unsigned long *user_decide(struct user_agent *agent, const struct user_de
 	move.any = decision->cpu == USER_ANY;
 	cpu = move.any ? user_any_cpu(agent, task) : decision->cpu;
 	/* What an unknown flag would mean is unknown, also whether it is about the place. */
-	if (!(decision->flags & ~USER_PREEMPT) && cpu >= 0 && cpu < nr_cpu_ids &&
+	if (!(decision->flags & ~KNOWN_FLAGS) && cpu >= 0 && cpu < nr_cpu_ids &&
 	    cpumask_test_cpu(cpu, &agent->cpus))
 		ret = user_move_to(agent, task, cpu, &move);
 	if (ret == -EPERM) {
 		/* "Anywhere" is also where it waits, be it in another domain. */
-		bounced = !move.any || decision->flags & ~USER_PREEMPT;
+		bounced = !move.any || decision->flags & ~KNOWN_FLAGS;
 		move.any = true;
 		ret = user_move_to(agent, task, task_cpu(task), &move);
 	}

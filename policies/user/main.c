@@ -68,12 +68,22 @@ static unsigned long *user_placed_by_kernel(struct process_event *event, struct 
 	return NULL;
 }
 
-static void user_park_agent(struct process_event *event, struct core_event *core)
+/* Then it can be had where somebody's turn was over meanwhile. */
+static void user_park_agent(struct process_event *event, struct core_event *core,
+			    struct user_agent *agent)
 {
 	struct user_task *t = event->data;
+	int cpu;
 
 	t->asked = jiffies;
 	change_state(event->task, SAAKM_READY, core->id, &user_core(core->id)->parked);
+	if (likely(!READ_ONCE(agent->over)))
+		return;
+	WRITE_ONCE(agent->over, false);
+	for_each_cpu(cpu, &agent->cpus) {
+		if (READ_ONCE(user_core(cpu)->over))
+			saakm_kick(cpu);
+	}
 }
 
 static void user_ask(struct process_event *event, struct core_event *core, u16 flags)
@@ -85,7 +95,7 @@ static void user_ask(struct process_event *event, struct core_event *core, u16 f
 
 	t->preempts = false;
 	if (user_decides(agent, event->task)) {
-		user_park_agent(event, core);
+		user_park_agent(event, core, agent);
 		return;
 	}
 	count = user_placed_by_kernel(event, core, agent,
@@ -139,16 +149,31 @@ static void user_unblock_place(struct process_event *event, struct core_event *c
 	user_ask(event, core, USER_WOKEN | (event->flags & SAAKM_EV_SYNC ? USER_SYNC : 0));
 }
 
-/*
- * A turn that the kernel gave by itself is long, and nobody has compared the thread with others:
- * it ends with a tick at which somebody waits, for this CPU or for the agent.
- */
-static bool user_is_to_be_compared(const struct user_agent *agent, const struct user_task *t,
-				   int cpu)
+static u64 user_ran_ns(const struct task_struct *task, const struct user_task *t)
 {
-	if (!agent || t->decided || t->tgid == agent->tgid || READ_ONCE(agent->failing))
+	return saakm_task_runtime_ns(task) - t->ran_at_ns;
+}
+
+static u64 user_slice_ns(const struct core_event *core, const struct user_task *t)
+{
+	return t->slice_ns ?: READ_ONCE(core->policy->slice_us) * NSEC_PER_USEC;
+}
+
+/*
+ * The class ends a turn if others wait for the same CPU. It ends with a tick, too, if the agent
+ * keeps somebody for a CPU that runs dry: once the slice is used, and at once if the kernel gave
+ * the turn by itself, since it is long, and nobody has compared the thread with others.
+ */
+static bool user_is_to_be_compared(const struct user_agent *agent, struct task_struct *task,
+				   const struct core_event *core)
+{
+	struct user_task *t = saakm_task_data(task);
+
+	if (!agent || t->tgid == agent->tgid || READ_ONCE(agent->failing) ||
+	    (t->decided && user_ran_ns(task, t) < user_slice_ns(core, t)))
 		return false;
-	return user_others_wait(agent, cpu) || READ_ONCE(agent->page->held) || user_unread(agent);
+	return user_others_wait(agent, core->id) || READ_ONCE(agent->page->held) ||
+	       (!t->decided && user_unread(agent));
 }
 
 /*
@@ -160,14 +185,13 @@ static void user_requeue(struct process_event *event, struct core_event *core)
 	struct user_core *own = user_core(core->id);
 	struct user_agent *agent = user_agent_of(own);
 	struct user_task *t = event->data;
-	u64 ran_ns = saakm_task_runtime_ns(event->task) - t->ran_at_ns;
-	u64 slice_ns = t->slice_ns ?: READ_ONCE(core->policy->slice_us) * NSEC_PER_USEC;
+	u64 ran_ns = user_ran_ns(event->task, t), slice_ns = user_slice_ns(core, t);
 
 	t->stop_ns = saakm_clock_ns(core);
 	if (event->flags & SAAKM_EV_YIELD) {
 		user_ask(event, core, USER_YIELDED);
 	} else if (ran_ns >= slice_ns || user_decides(agent, event->task) || (agent && t->last) ||
-		   user_is_to_be_compared(agent, t, core->id)) {
+		   user_is_to_be_compared(agent, event->task, core)) {
 		user_ask(event, core, USER_SLICE);
 	} else {
 		t->slice_ns = slice_ns - ran_ns;
@@ -193,11 +217,24 @@ static void user_runs_undecided(struct process_event *event, struct user_core *o
 		WRITE_ONCE(agent->failing, true);
 }
 
+/* The class takes a timer for slices that are shorter than a tick. */
+static void user_set_slice(struct task_struct *task, struct user_task *t)
+{
+	u64 slice_ns = t->slice_ns;
+
+	if (t->ticks && slice_ns)
+		slice_ns = max_t(u64, slice_ns, TICK_NSEC);
+	if (slice_ns != t->set_ns)
+		saakm_set_slice(task, slice_ns);
+	t->set_ns = slice_ns;
+}
+
 static void user_running(struct process_event *event, struct core_event *core)
 {
 	struct user_core *own = user_core(core->id);
 	struct user_task *t = event->data;
 
+	own->over = false;
 	t->start_ns = saakm_clock_ns(core);
 	t->ran_at_ns = saakm_task_runtime_ns(event->task);
 	t->preempts = false;
@@ -207,9 +244,7 @@ static void user_running(struct process_event *event, struct core_event *core)
 		own->dry = 0;
 	if (unlikely(t->undecided))
 		user_runs_undecided(event, own);
-	if (t->slice_ns != t->set_ns)
-		saakm_set_slice(event->task, t->slice_ns);
-	t->set_ns = t->slice_ns;
+	user_set_slice(event->task, t);
 }
 
 static void user_block(struct process_event *event, struct core_event *core)
@@ -267,13 +302,18 @@ static bool user_is_in_the_way(const struct user_agent *agent, struct user_core 
 	return READ_ONCE(agent->failing) && own->waiting.nr_tasks && !user_answers(agent, own);
 }
 
-/* Who runs goes on, unless it is an agent for which nobody waits any longer. */
+/*
+ * Who runs goes on, unless its turn was over when the agent was busy elsewhere, or it is an agent
+ * for which nobody waits any longer.
+ */
 static struct task_struct *user_goes_on(struct core_event *core, struct user_core *own,
 					const struct user_agent *agent)
 {
 	struct task_struct *curr = saakm_curr(core);
 
-	return curr && user_decides(agent, curr) && user_is_in_the_way(agent, own) ? NULL : curr;
+	if (own->over || (curr && user_decides(agent, curr) && user_is_in_the_way(agent, own)))
+		return NULL;
+	return curr;
 }
 
 /* Who is not answered goes before those that others than the agent have put into core->rq. */
@@ -308,7 +348,12 @@ static struct task_struct *user_schedule(struct core_event *core)
 	first = saakm_rq_first(&own->waiting);
 	if (first && !user_answers(agent, own))
 		return first;
-	return core->curr ?: parked;
+	own->over = core->curr && user_is_to_be_compared(agent, core->curr, core);
+	if (!own->over)
+		return core->curr ?: parked;
+	if (!parked)		/* it is busy at another CPU */
+		WRITE_ONCE(agent->over, true);
+	return parked ?: core->curr;
 }
 
 /* Nobody waits here about whom the agent has decided. */
@@ -317,7 +362,7 @@ static void user_refill(struct core_event *core)
 	struct user_core *own = user_core(core->id);
 	struct user_agent *agent = user_agent_of(own);
 
-	if (saakm_curr(core) || own->urgent.nr_tasks)
+	if ((saakm_curr(core) && !own->over) || own->urgent.nr_tasks)
 		return;
 	own->dry = own->dry ?: jiffies | 1;
 	if (agent && !own->parked.nr_tasks && user_wanted(agent, own))
@@ -367,7 +412,7 @@ static void user_tick(struct process_event *event, struct core_event *core)
 
 	if (user_decides(agent, event->task) ? user_is_in_the_way(agent, own) :
 	    (parked && user_is_due(agent, parked)) ||
-	    user_is_to_be_compared(agent, event->data, core->id))
+	    user_is_to_be_compared(agent, event->task, core))
 		change_state(event->task, SAAKM_READY_TICK, core->id, NULL);
 }
 

@@ -142,9 +142,12 @@ struct user_event {
 /**
  * enum user_decision_flags - how the thread gets the CPU; others are for later protocols
  * @USER_PREEMPT: it takes the CPU from whoever has it there, of this policy
+ * @USER_TICKS: its slice ends with a tick, as in sched_ext, the first one at which it has used it:
+ *	cheaper than a timer, and short bursts are not cut into pieces
  */
 enum user_decision_flags {
 	USER_PREEMPT	= 1 << 0,
+	USER_TICKS	= 1 << 1,
 };
 
 /**

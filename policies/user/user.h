@@ -32,6 +32,7 @@ struct user_task {
 	bool		any;		/* where it waits nobody has chosen */
 	bool		last;		/* USER_FAR is in its key, or was */
 	bool		preempts;
+	bool		ticks;		/* its slice ends with a tick */
 };
 
 /* Decisions, by what became of them. Of one CPU, under its lock, or of one agent. */
@@ -50,6 +51,7 @@ struct user_core {
 	struct user_agent __rcu		*agent;
 	u64				key;		/* of who runs */
 	unsigned long			dry;		/* jiffies, since nobody is decided; or 0 */
+	bool				over;		/* who runs waits for the agent to park */
 	struct user_counts		counts;
 };
 
@@ -74,6 +76,7 @@ struct user_agent {
 	unsigned long		*asked;		/* jiffies, of each event */
 	bool			asleep;
 	bool			failing;	/* nobody waits for it until it decides again */
+	bool			over;		/* of some core */
 	unsigned long		decided_at;	/* jiffies, of what was carried out last */
 	struct saakm_notifier	calls;
 	struct hrtimer		timer;		/* while threads wait */

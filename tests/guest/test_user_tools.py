@@ -74,8 +74,8 @@ def test_cost_counts_the_agent():
 
 def test_several_are_recorded_in_one_guest(tmp_path):
     """All events of each, and decisions where an agent takes them."""
-    done = saakm("trace", "fair,user:fifo", "--json", "--output", tmp_path, "--cpus", "2", "--workload",
-                 "hackbench:process-pipes-1")  # fmt: skip
+    done = saakm("trace", "fair,user:fifo", "--deterministic", "--json", "--output", tmp_path,
+                 "--cpus", "2", "--workload", "hackbench:process-pipes-1")  # fmt: skip
     assert done.returncode == 0, done.stderr
     fair, user = json.loads(done.stdout)
     assert (fair["scheduler"], user["scheduler"]) == ("fair", "user:fifo")

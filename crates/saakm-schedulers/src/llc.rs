@@ -269,7 +269,8 @@ impl Scheduler for Llc {
         let idle = out.take_idle(near, waiting.affinity.words());
         let turn = idle.or(cpu).map_or_else(Turn::anywhere, Turn::on);
         let slice = slice(&self.limits, waiting.weight);
-        out.dispatch(waiting.task, turn.key(deadline).slice_ns(slice));
+        let turn = turn.key(deadline).slice_ns(slice).ends_with_tick();
+        out.dispatch(waiting.task, turn);
     }
 
     fn settle(&mut self, out: &mut Out) {
@@ -353,7 +354,6 @@ mod tests {
         let limits = Limits {
             slice_ns: 1,
             slice_min_ns: 1,
-            tick_ns: 0,
             percpu_local: false,
         };
         let mut llc = Llc::of(limits, &shared, domain);

@@ -23,9 +23,6 @@ pub struct Limits {
     pub slice_ns: u64,
     /// How long a turn is at nice 0.
     pub slice_min_ns: u64,
-    /// The shortest turn: scx_rustland's end with a tick. 0: as long as the weight says, which
-    /// takes a timer for each turn, and cuts short bursts into pieces.
-    pub tick_ns: u64,
     /// Threads stay on the CPU where they are.
     pub percpu_local: bool,
 }
@@ -36,12 +33,12 @@ pub fn charge(used_ns: u64, weight: u32) -> u64 {
     used_ns.saturating_mul(NICE_0) / u64::from(weight.max(1))
 }
 
-/// How long a thread's turn is.
+/// How long a thread's turn is, which ends with the first tick after that, as scx_rustland's do.
 #[inline]
 pub fn slice(limits: &Limits, weight: u32) -> u64 {
     let weighted = limits.slice_min_ns.saturating_mul(weight.into()) / NICE_0;
     // Not 0, which would leave it to the kernel.
-    weighted.max(limits.tick_ns).max(1)
+    weighted.max(1)
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +90,8 @@ impl Rustland {
             idle.or(cpu).map_or_else(Turn::anywhere, Turn::on)
         };
         let slice = slice(&self.limits, thread.weight);
-        out.dispatch(waiting.task, turn.key(deadline).slice_ns(slice));
+        let turn = turn.key(deadline).slice_ns(slice).ends_with_tick();
+        out.dispatch(waiting.task, turn);
     }
 }
 

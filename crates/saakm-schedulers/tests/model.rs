@@ -21,7 +21,6 @@ const START: u64 = 1_000_000_000;
 const LIMITS: Limits = Limits {
     slice_ns: 20 * MS,
     slice_min_ns: MS,
-    tick_ns: 0,
     percpu_local: false,
 };
 
@@ -256,13 +255,8 @@ fn a_new_thread_has_not_the_clock_of_one_that_had_its_pid() {
 }
 
 #[test]
-fn turns_are_as_long_as_the_weight_says_but_no_shorter_than_a_tick() {
-    let ticks = Limits {
-        tick_ns: 4 * MS,
-        ..LIMITS
-    };
+fn turns_are_as_long_as_the_weight_says() {
     assert_eq!(slice(&LIMITS, 1024), MS);
-    assert_eq!(slice(&ticks, 1024), 4 * MS);
-    assert_eq!(slice(&ticks, 8 * 1024), 8 * MS);
+    assert_eq!(slice(&LIMITS, 8 * 1024), 8 * MS);
     assert_eq!(slice(&LIMITS, 0), 1);
 }

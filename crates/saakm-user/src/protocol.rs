@@ -123,6 +123,8 @@ pub const EVENT_WORDS: usize = size_of::<EventHead>() / 8;
 
 /// As [`Decision::flags`]: it takes the CPU from whoever has it there, of this policy.
 pub const PREEMPT: u32 = 1 << 0;
+/// A decision: the slice ends with a tick.
+pub const TICKS: u32 = 1 << 1;
 
 /// A thread that waits shall run.
 #[repr(C)]
@@ -138,7 +140,7 @@ pub struct Decision {
     pub generation: u32,
     /// Where, or [`ANY`].
     pub cpu: i32,
-    /// [`PREEMPT`] or 0.
+    /// Of [`PREEMPT`] and [`TICKS`].
     pub flags: u32,
 }
 

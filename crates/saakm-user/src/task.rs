@@ -3,7 +3,7 @@
 
 use std::ops::Deref;
 
-use crate::protocol::{why, Decision, EventHead, ANY, PREEMPT};
+use crate::protocol::{why, Decision, EventHead, ANY, PREEMPT, TICKS};
 
 /// A thread that waits for a decision. Whoever dispatches it gives this away, so nobody can
 /// dispatch it twice. Dropped, it waits until the kernel has had enough: for 100 ms, on a CPU that
@@ -78,7 +78,17 @@ impl Turn {
     #[inline]
     pub fn preempt(self) -> Self {
         Turn {
-            flags: PREEMPT,
+            flags: self.flags | PREEMPT,
+            ..self
+        }
+    }
+
+    /// Its slice ends with the first tick at which it is used, as under sched_ext. Without, one that
+    /// is shorter than a tick ends exactly, which takes a timer.
+    #[inline]
+    pub fn ends_with_tick(self) -> Self {
+        Turn {
+            flags: self.flags | TICKS,
             ..self
         }
     }

@@ -53,6 +53,7 @@ fn ours() -> Numbers {
         ("USER_YIELDED", rust::why::YIELDED.into()),
         ("USER_MOVED", rust::why::MOVED.into()),
         ("USER_PREEMPT", rust::PREEMPT.into()),
+        ("USER_TICKS", rust::TICKS.into()),
         ("USER_TAKE_OVER", rust::attach::TAKE_OVER.into()),
         ("USER_TELL_SLEEPS", rust::attach::TELL_SLEEPS.into()),
         ("USER_NO_FAST_PATH", rust::attach::NO_FAST_PATH.into()),

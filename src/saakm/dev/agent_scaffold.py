@@ -75,8 +75,8 @@ impl Scheduler for {title} {{
     /// tasks in a queue (saakm_user::queues), and answers `held` and `pick`.
     fn ready(&mut self, task: Task, _event: &Event, out: &mut Out) {{
         self.arrivals += 1;
-        // Who goes first? The least key. `_event.used_ns`, what it ran since it last asked, would let
-        // short bursts go first; then bound how long others wait, as by adding `self.arrivals`.
+        // Who goes first? The least key. `_event.used_ns`, what it ran since it last asked, would
+        // let short bursts go first; then bound how long others wait, as by adding `self.arrivals`.
         let key = self.arrivals;
         // For how long, if others wait? `_event.weight` is 1024 at nice 0.
         let slice_ns = self.slice_ns;

@@ -19,12 +19,9 @@ struct Cli {
     /// How far a thread's clock may be behind, in microseconds
     #[arg(short, long, value_name = "US", default_value_t = 20_000)]
     slice_us: u64,
-    /// How long a turn is at nice 0, in microseconds
+    /// How long a turn is at nice 0, in microseconds; it ends with the first tick after that
     #[arg(short = 'S', long, value_name = "US", default_value_t = 1000)]
     slice_us_min: u64,
-    /// The shortest turn, in microseconds: scx_rustland's end with a tick, each 4 ms at HZ=250
-    #[arg(long, value_name = "US", default_value_t = 4_000)]
-    tick_us: u64,
     /// Leave threads on the CPU where they are
     #[arg(short = 'l', long)]
     percpu_local: bool,
@@ -39,7 +36,6 @@ fn main() -> ExitCode {
     let limits = Limits {
         slice_ns: cli.slice_us.saturating_mul(1000),
         slice_min_ns: cli.slice_us_min.saturating_mul(1000),
-        tick_ns: cli.tick_us.saturating_mul(1000),
         percpu_local: cli.percpu_local,
     };
     let name = concat!("rustland ", env!("CARGO_PKG_VERSION"));

@@ -20,7 +20,6 @@ const CASES: u32 = 24;
 const LIMITS: Limits = Limits {
     slice_ns: 20 * MS,
     slice_min_ns: MS,
-    tick_ns: 4 * MS,
     percpu_local: false,
 };
 
@@ -254,6 +253,44 @@ fn no_cpu_idles_while_somebody_waits() {
         // The last turns do not all end at one time, and before the first one there is nobody.
         let most = u64::from(CPUS) * 5 * MS;
         assert!(run.idle_ns <= most, "{ours:?}: idle for {} ns", run.idle_ns);
+    }
+}
+
+/// Two hogs on one CPU, turns of 1 ms: how often was it asked?
+fn asked(end: fn(Turn) -> Turn) -> u64 {
+    struct Sliced(u64, fn(Turn) -> Turn);
+    impl Scheduler for Sliced {
+        fn ready(&mut self, task: Task, _: &Event, out: &mut Out) {
+            self.0 += 1;
+            let turn = Turn::anywhere().key(self.0).slice_ns(MS);
+            out.dispatch(task, (self.1)(turn));
+        }
+    }
+    let simulation = simulate(move |_| Sliced(0, end)).cpus(1);
+    let run = simulation.program(&text_of(&[hogs(2, 40)])).run().unwrap();
+    assert_eq!(faults(&run, 2), [""; 0]);
+    run.agents.iter().map(|agent| agent.events).sum()
+}
+
+#[test]
+fn a_slice_ends_exactly_or_with_a_tick() {
+    let (exact, with_ticks) = (asked(|turn| turn), asked(Turn::ends_with_tick));
+    // Of 80 ms; a tick comes each 4 ms.
+    assert!((70..=90).contains(&exact), "{exact}");
+    assert!((15..=25).contains(&with_ticks), "{with_ticks}");
+}
+
+#[test]
+fn a_turn_ends_for_who_waits_elsewhere_for_the_agent() {
+    for ours in [Ours::Rustland, Ours::RustlandLlc] {
+        let simulation = ours.simulation(&Options::default()).cpus(2);
+        let program = text_of(&[hogs(1, 200), hogs(1, 200), hogs(1, 200)]);
+        let run = simulation.program(&program).run().unwrap();
+        assert_eq!(faults(&run, 3), [""; 0], "{ours:?}");
+        for group in &run.groups {
+            // Of two CPUs each has two thirds of one: the three end together.
+            assert!(group.switches > 20, "{ours:?}: {group:?}");
+        }
     }
 }
 
