@@ -85,7 +85,8 @@ def errs(guest, program, fault: str, neighbour: str) -> tuple[int, int]:
 @pytest.mark.parametrize("neighbour", ["fifo", "rr"])
 def test_fault_beside_a_neighbour(guest, program, fault, neighbour):
     late, near_late = errs(guest, program, fault, neighbour)
-    assert late < FAULTS[fault][1] and near_late < BESIDE_US
+    # Who need not wait for the agent any longer waits for the turn of somebody else.
+    assert late < FAULTS[fault][1] + BESIDE_US and near_late < BESIDE_US
 
 
 @pytest.mark.long

@@ -78,7 +78,8 @@ impl Scheduler for {title} {{
         // Who goes first? The least key. `_event.used_ns`, what it ran since it last asked, would
         // let short bursts go first; then bound how long others wait, as by adding `self.arrivals`.
         let key = self.arrivals;
-        // For how long, if others wait? `_event.weight` is 1024 at nice 0.
+        // For how long, if others wait? `_event.weight` is 1024 at nice 0. A slice shorter than a
+        // tick takes a timer, unless it `.ends_with_tick()`.
         let slice_ns = self.slice_ns;
         // Where? `Turn::on(_event.at())`: where it was; `out.take_idle()` finds an idle CPU, and
         // `.preempt()` takes the CPU from whoever has it.

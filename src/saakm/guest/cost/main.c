@@ -15,8 +15,8 @@
 #define _GNU_SOURCE
 #include "cost.h"
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,16 +77,21 @@ static void print_lines(const char *path, const char *which, const char *title)
 /* The host knows those of the kernel itself, and of programs if it is told where these are. */
 static void print_symbols(void)
 {
-	glob_t maps;
+	DIR *processes = opendir("/proc");
+	struct dirent *entry;
+	char path[300];
 
 	if (access("/proc/kallsyms", R_OK))
 		die("/proc/kallsyms");
 	print_lines("/proc/kallsyms", "[", "SYMBOL");
-	if (glob("/proc/[0-9]*/maps", 0, NULL, &maps))
-		die("/proc/PID/maps");
-	for (size_t i = 0; i < maps.gl_pathc; i++)
-		print_lines(maps.gl_pathv[i], " r-xp ", "MAPPING");
-	globfree(&maps);
+	if (!processes)
+		die("/proc");
+	while ((entry = readdir(processes))) {
+		snprintf(path, sizeof(path), "/proc/%s/maps", entry->d_name);
+		if (atoi(entry->d_name))
+			print_lines(path, " r-xp ", "MAPPING");
+	}
+	closedir(processes);
 	fflush(stdout);
 }
 
