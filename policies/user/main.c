@@ -79,11 +79,13 @@ static void user_park_agent(struct process_event *event, struct core_event *core
 	change_state(event->task, SAAKM_READY, core->id, &user_core(core->id)->parked);
 	if (likely(!READ_ONCE(agent->over)))
 		return;
-	WRITE_ONCE(agent->over, false);
-	for_each_cpu(cpu, &agent->cpus) {
-		if (READ_ONCE(user_core(cpu)->over))
-			saakm_kick(cpu);
+	for_each_cpu_wrap(cpu, &agent->cpus, core->id + 1) {
+		if (READ_ONCE(user_core(cpu)->over)) {
+			saakm_kick(cpu);	/* there it parks, too: the next one then */
+			return;
+		}
 	}
+	WRITE_ONCE(agent->over, false);
 }
 
 static void user_ask(struct process_event *event, struct core_event *core, u16 flags)
@@ -172,8 +174,11 @@ static bool user_is_to_be_compared(const struct user_agent *agent, struct task_s
 	if (!agent || t->tgid == agent->tgid || READ_ONCE(agent->failing) ||
 	    (t->decided && user_ran_ns(task, t) < user_slice_ns(core, t)))
 		return false;
-	return user_others_wait(agent, core->id) || READ_ONCE(agent->page->held) ||
-	       (!t->decided && user_unread(agent));
+	if (user_others_wait(agent, core->id) ||
+	    (READ_ONCE(agent->page->held) && !READ_ONCE(agent->asleep)))
+		return true;
+	return (!t->decided || (t->ticks && user_core(core->id)->waiting.nr_tasks)) &&
+	       user_unread(agent);
 }
 
 /*
@@ -187,6 +192,7 @@ static void user_requeue(struct process_event *event, struct core_event *core)
 	struct user_task *t = event->data;
 	u64 ran_ns = user_ran_ns(event->task, t), slice_ns = user_slice_ns(core, t);
 
+	WRITE_ONCE(own->over, false);
 	t->stop_ns = saakm_clock_ns(core);
 	if (event->flags & SAAKM_EV_YIELD) {
 		user_ask(event, core, USER_YIELDED);
@@ -222,7 +228,7 @@ static void user_set_slice(struct task_struct *task, struct user_task *t)
 {
 	u64 slice_ns = t->slice_ns;
 
-	if (t->ticks && slice_ns)
+	if (t->ticks && t->decided && slice_ns)
 		slice_ns = max_t(u64, slice_ns, TICK_NSEC);
 	if (slice_ns != t->set_ns)
 		saakm_set_slice(task, slice_ns);
@@ -234,7 +240,7 @@ static void user_running(struct process_event *event, struct core_event *core)
 	struct user_core *own = user_core(core->id);
 	struct user_task *t = event->data;
 
-	own->over = false;
+	WRITE_ONCE(own->over, false);
 	t->start_ns = saakm_clock_ns(core);
 	t->ran_at_ns = saakm_task_runtime_ns(event->task);
 	t->preempts = false;
@@ -249,9 +255,11 @@ static void user_running(struct process_event *event, struct core_event *core)
 
 static void user_block(struct process_event *event, struct core_event *core)
 {
-	struct user_agent *agent = user_agent_of(user_core(core->id));
+	struct user_core *own = user_core(core->id);
+	struct user_agent *agent = user_agent_of(own);
 	struct user_task *t = event->data;
 
+	WRITE_ONCE(own->over, false);
 	t->stop_ns = saakm_clock_ns(core);
 	t->undecided = false;
 	if (agent && t->known && agent->flags & USER_TELL_SLEEPS &&
@@ -270,9 +278,11 @@ static void user_attr_changed(struct process_event *event, struct core_event *co
 
 static void user_terminate(struct process_event *event, struct core_event *core)
 {
-	struct user_agent *agent = user_agent_of(user_core(core->id));
+	struct user_core *own = user_core(core->id);
+	struct user_agent *agent = user_agent_of(own);
 	struct user_task *t = event->data;
 
+	WRITE_ONCE(own->over, false);
 	atomic_dec(&user_threads);
 	if (agent && t->known)
 		user_tell(agent, event, core, USER_LEFT, 0);
@@ -335,6 +345,7 @@ static struct task_struct *user_schedule(struct core_event *core)
 	struct user_core *own = user_core(core->id);
 	struct user_agent *agent = user_agent_of(own);
 	struct task_struct *parked = saakm_rq_first(&own->parked), *first;
+	bool over;
 
 	if (parked && user_is_due(agent, parked))
 		return parked;
@@ -348,12 +359,15 @@ static struct task_struct *user_schedule(struct core_event *core)
 	first = saakm_rq_first(&own->waiting);
 	if (first && !user_answers(agent, own))
 		return first;
-	own->over = core->curr && user_is_to_be_compared(agent, core->curr, core);
-	if (!own->over)
-		return core->curr ?: parked;
-	if (!parked)		/* it is busy at another CPU */
+	over = core->curr && user_is_to_be_compared(agent, core->curr, core) &&
+		(parked || cpumask_test_cpu(core->id, agent->thread->cpus_ptr));
+	WRITE_ONCE(own->over, over);
+	if (over && !parked) {
+		/* It is busy at another CPU. If it parks just now, the next tick comes here again. */
 		WRITE_ONCE(agent->over, true);
-	return parked ?: core->curr;
+		return core->curr;
+	}
+	return over ? parked : core->curr ?: parked;
 }
 
 /* Nobody waits here about whom the agent has decided. */
