@@ -52,6 +52,14 @@ def test_an_agent_that_dies_is_told_of(guest):
 def test_the_status_is_the_commands():
     done = saakm("run", "user", "--agent", PYTHON, "--", "sh", "-c", "exit 7")
     assert done.returncode == 7, done.stderr
+    assert "not answered" not in done.stderr
+
+
+def test_threads_that_an_agent_forgets_are_told_of():
+    work = f"taskset -c 0 {WORK}; exit 7"
+    done = saakm("run", "user", "--agent", f"{PYTHON} --forget 100", "--", "sh", "-c", work)
+    assert done.returncode == 7, done.stderr
+    assert re.search(r"has not answered \d+ times", done.stderr), done.stderr
 
 
 def test_exact_runs_have_agents():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm run: one command under a policy, in a guest."""
 
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from ..base import cache
 from ..base.errors import BadInput, SaakmError
 from ..base.procfs import parse_ejected, tell_end, went_to_fair
 from ..base.progress import meter
+from ..builder.agents import POLICY, Agent
 from ..builder.parameters import check_values
 from ..builder.ready import build_all
 from ..vm import features
@@ -65,6 +67,20 @@ def report_ejections(guest: Guest) -> bool:
     for end in found:
         print(f"saakm: {tell_end(end)}\n{_consequence(end)}", file=sys.stderr)
     return any(map(went_to_fair, found))
+
+
+def report_unanswered(guest: Guest, agent: Agent | None) -> None:
+    """Tells if threads ran without a decision, which the kernel does after a while, and silently."""
+    dump = guest.run(f"saakmctl dump {POLICY} 2>/dev/null").stdout if agent else ""
+    count = sum(map(int, re.findall(r"; no answer (\d+)$", dump, re.M)))
+    if agent and count:
+        print(
+            f"saakm: the agent '{agent.text}' has not answered {count:,} times\n"
+            "  why:  a thread had waited for its decision for 100 ms, or as answer_ms says; then a CPU ran it without one\n"
+            "  next: does each thread that `ready` tells of get a turn, and without a long computation? "
+            "A test as saakm new --user writes it finds who is forgotten",
+            file=sys.stderr,
+        )
 
 
 def _consequence(end: dict[str, str]) -> str:
@@ -142,5 +158,6 @@ def run(
         here = f"cd {shlex.quote(str(Path.cwd()))} 2>/dev/null\n"
         result = guest.run(here + shlex.join(words), vm.timeout, stream=True)
         report_splats(guest)
+        report_unanswered(guest, chosen.agent)
         failed = report_ejections(guest)
     raise typer.Exit(result.status or int(failed))

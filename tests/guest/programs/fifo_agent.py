@@ -58,10 +58,10 @@ def attach(device, flags):
         sys.exit(f"cannot attach: {error}: {why}")
 
 
-def decide(device, page, most):
+def decide(device, page, most, forget):
     at = {name: struct.unpack_from("=I", page, 4 * n)[0] for n, name in
           enumerate(("protocol", "cpus", "bytes", "events", "decisions"))}  # fmt: skip
-    read = written = 0
+    read = written = waits = 0
     counts = memoryview(page).cast("I")
     while not counts[RETIRE // 4]:
         while read != counts[EVENTS_WRITTEN // 4]:
@@ -69,7 +69,8 @@ def decide(device, page, most):
             pid, _, generation = struct.unpack_from("=III", page, event + 40)
             [kind] = struct.unpack_from("=H", page, event + 68)
             read = (read + 1) & 0xFFFFFFFF
-            if kind == READY:
+            waits += kind == READY
+            if kind == READY and not (forget and waits % forget == 0):
                 place = at["decisions"] + written % RECORDS * 32
                 struct.pack_into("=QQIIII", page, place, written, 0, pid, generation, ANY, 0)
                 written = (written + 1) & 0xFFFFFFFF
@@ -89,6 +90,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--take-over", action="store_true")
     parser.add_argument("--die", type=int, default=0)
+    parser.add_argument("--forget", type=int, default=0, metavar="N", help="each Nth thread")
     parser.add_argument("--stay-away", action="store_true")
     args = parser.parse_args()
     if args.stay_away:
@@ -99,7 +101,7 @@ def main():
     attach(device, TAKE_OVER if args.take_over else 0)
     with mmap.mmap(device, mmap.PAGESIZE) as page:
         [size] = struct.unpack_from("=I", page, 24)
-    decide(device, mmap.mmap(device, size), args.die)
+    decide(device, mmap.mmap(device, size), args.die, args.forget)
 
 
 main()
