@@ -363,7 +363,7 @@ static struct task_struct *user_schedule(struct core_event *core)
 		(parked || cpumask_test_cpu(core->id, agent->thread->cpus_ptr));
 	WRITE_ONCE(own->over, over);
 	if (over && !parked) {
-		/* It is busy at another CPU. If it parks just now, the next tick comes here again. */
+		/* It is busy elsewhere. If it parks just now, the next tick comes here again. */
 		WRITE_ONCE(agent->over, true);
 		return core->curr;
 	}
