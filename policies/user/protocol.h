@@ -41,9 +41,10 @@
  *	among them: the kernel places the thread as if there were no agent
  * @events_read: count; the agent's
  * @decisions_written: count; the agent's
- * @held: how many threads the agent keeps, to decide about them when a CPU runs dry
+ * @held: how many threads the agent keeps, to decide about them when a CPU runs dry. While there
+ *	are any, turns end with a tick once their slice is used, for whomever it prefers
  *
- * The kernel does not read what it has written. What it reads is the last three.
+ * The kernel reads the last three; of what it has written @retire alone, to wake the agent.
  */
 struct user_page {
 	__u32	protocol;

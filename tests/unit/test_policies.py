@@ -161,6 +161,13 @@ def test_names_that_are_not_utf_8_are_refused(folder):
         source_files(folder / "two")
 
 
+def test_a_scheduler_in_user_space_is_no_policy(folder):
+    put(folder / "mine/Cargo.toml", "")
+    with pytest.raises(SaakmError) as error:
+        find_policy(str(folder / "mine"))
+    assert error.value.next_step.endswith(f"saakm run user --agent {folder / 'mine'}")
+
+
 def test_nobody_is_sent_to_make_one_of_a_name_that_there_cannot_be(folder):
     for name, made in (("mine", "mine"), ("fair", "NAME"), ("scx_mine", "NAME"), ("My", "NAME")):
         (folder / name).mkdir()

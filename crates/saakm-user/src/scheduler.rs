@@ -41,7 +41,8 @@ pub trait Scheduler {
         let _ = out;
     }
 
-    /// How many threads wait that [`pick`](Scheduler::pick) could dispatch.
+    /// How many threads wait that [`pick`](Scheduler::pick) could dispatch. While it is not 0, turns
+    /// of others end with a tick once their slice is used, and the CPU asks again.
     fn held(&self) -> usize {
         0
     }

@@ -194,6 +194,12 @@ def _printable(text: object) -> str:
 
 def _no_policy(path: Path, why: str) -> SaakmError:
     name = "NAME" if fault_in_form(path.name) else path.name
+    if (path / agents.MANIFEST).exists():
+        return SaakmError(
+            f"{_printable(path)} is a project of cargo's, not a policy's directory",
+            why,
+            f"if it is a scheduler in user space: saakm run {agents.POLICY} --agent {_printable(path)}",
+        )
     return SaakmError(
         f"{_printable(path)} is not a policy's directory",
         why,
