@@ -42,9 +42,10 @@
  * @events_read: count; the agent's
  * @decisions_written: count; the agent's
  * @held: how many threads the agent keeps, to decide about them when a CPU runs dry. While there
- *	are any, turns end with a tick once their slice is used, for whomever it prefers
+ *	are any, and it does not sleep in USER_PARK, turns end with a tick once their slice is used
  *
- * The kernel reads the last three; of what it has written @retire alone, to wake the agent.
+ * The kernel reads the last three; of what it has written @retire, to wake the agent, and which
+ * CPUs idle, as a hint for USER_ANY.
  */
 struct user_page {
 	__u32	protocol;
@@ -89,7 +90,7 @@ enum user_kind {
  * @USER_NEW: the first event about the thread, to whichever agent. It may have run before
  * @USER_WOKEN: it slept
  * @USER_SYNC: and who woke it is about to sleep
- * @USER_SLICE: its slice is over
+ * @USER_SLICE: its slice is over, or its turn, which the kernel gave by itself
  * @USER_YIELDED: it called sched_yield()
  * @USER_MOVED: it was taken from another CPU, without having slept
  */

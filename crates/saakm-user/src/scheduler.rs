@@ -42,7 +42,7 @@ pub trait Scheduler {
     }
 
     /// How many threads wait that [`pick`](Scheduler::pick) could dispatch. While it is not 0, turns
-    /// of others end with a tick once their slice is used, and the CPU asks again.
+    /// end with a tick once their slice is used, and the CPU asks again.
     fn held(&self) -> usize {
         0
     }

@@ -6,9 +6,9 @@ use std::ops::Deref;
 use crate::protocol::{why, Decision, EventHead, ANY, PREEMPT, TICKS};
 
 /// A thread that waits for a decision. Whoever dispatches it gives this away, so nobody can
-/// dispatch it twice. Dropped, it waits until the kernel has had enough: for 100 ms, on a CPU that
-/// has others to run until the turn that is under way then has ended, and longer while the agent
-/// has events to read that are younger than that.
+/// dispatch it twice. Dropped, it waits until the kernel has had enough: 100 ms after its CPU had
+/// nobody else. A CPU that has others runs it when the agent has decided about nobody for so
+/// long: one that goes on deciding may keep it waiting until the policy is ejected for that.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the thread waits until it is dispatched"]
 pub struct Task {
