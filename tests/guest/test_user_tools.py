@@ -55,9 +55,11 @@ def test_the_status_is_the_commands():
     assert "not answered" not in done.stderr
 
 
-def test_threads_that_an_agent_forgets_are_told_of():
+@pytest.mark.parametrize("command", ["run", "trace"])
+def test_threads_that_an_agent_forgets_are_told_of(command, tmp_path):
+    words = (command, "user", *(("--output", tmp_path / "trace") if command == "trace" else ()))
     work = f"taskset -c 0 {WORK}; exit 7"
-    done = saakm("run", "user", "--agent", f"{PYTHON} --forget 100", "--", "sh", "-c", work)
+    done = saakm(*words, "--agent", f"{PYTHON} --forget 100", "--", "sh", "-c", work)
     assert done.returncode == 7, done.stderr
     assert re.search(r"has not answered \d+ times", done.stderr), done.stderr
 

@@ -69,14 +69,16 @@ def report_ejections(guest: Guest) -> bool:
     return any(map(went_to_fair, found))
 
 
-def report_unanswered(guest: Guest, agent: Agent | None) -> None:
+def report_unanswered(guest: Guest, *agents: Agent | None) -> None:
     """Tells if threads ran without a decision, which the kernel does after a while, and silently."""
-    dump = guest.run(f"saakmctl dump {POLICY} 2>/dev/null").stdout if agent else ""
+    names = ", ".join(f"'{agent.text}'" for agent in agents if agent)
+    dump = guest.run(f"saakmctl dump {POLICY} 2>/dev/null").stdout if names else ""
     count = sum(map(int, re.findall(r"; no answer (\d+)$", dump, re.M)))
-    if agent and count:
+    if count:
         print(
-            f"saakm: the agent '{agent.text}' has not answered {count:,} times\n"
-            "  why:  a thread had waited for its decision for 100 ms, or as answer_ms says; then a CPU ran it without one\n"
+            f"saakm: the agent {names} has not answered {count:,} times\n"
+            "  why:  a thread had waited for its decision for 100 ms, or as answer_ms says, or the agent had ended; "
+            "then a CPU ran it without one\n"
             "  next: does each thread that `ready` tells of get a turn, and without a long computation? "
             "A test as saakm new --user writes it finds who is forgotten",
             file=sys.stderr,

@@ -29,7 +29,7 @@ from ..vm.guest import Guest
 from ..vm.options import VmOptions, with_vm_options
 from . import under
 from .comma_lists import words
-from .run import boot, report_ejections, report_splats
+from .run import boot, report_ejections, report_splats, report_unanswered
 
 _MEMORY = "2G"  # the buffers, and what a base guest has otherwise
 
@@ -102,6 +102,7 @@ def trace(
             if not as_json:
                 _tell(summary, job.directory, buffer)
             status = status or recorded.status
+        report_unanswered(guest, *(job.chosen.agent for job in jobs))
         failed = report_ejections(guest)
     if as_json:
         print(json.dumps(kept if len(kept) > 1 else kept[0], indent=2))
