@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from saakm.base.procfs import unanswered
+
 from .support import (
     SYSFS,
     ejected,
@@ -59,7 +61,7 @@ def counts(guest) -> dict[str, int]:
         dump,
     )
     assert found, dump
-    rescued = sum(map(int, re.findall(r"no answer (\d+)", dump)))
+    rescued = unanswered(dump)
     return {**{name: int(value) for name, value in found.groupdict().items()}, "rescued": rescued}
 
 

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from saakm.base.procfs import unanswered
+
 from .support import ejected, load_policy, policies, run_ok, spins
 
 NO_FAST_PATH = 4
@@ -32,7 +34,7 @@ def counts(guest) -> tuple[int, int]:
     """Decisions that were carried out, and threads that were not waited for."""
     dump = run_ok(guest, "saakmctl dump user")
     decided = re.search(r"decisions: (\d+) carried out", dump)
-    return int(decided[1]) if decided else 0, sum(map(int, re.findall(r"no answer (\d+)", dump)))
+    return int(decided[1]) if decided else 0, unanswered(dump)
 
 
 def naps(guest, program, user: int, times: int = 40, under: str = "") -> int:

@@ -285,7 +285,7 @@ def test_tables_of_a_commit_message(directory):
     [
         ("next-buddy", "next-buddy", 3, 20),
         ("short-requests", "shinjuku", 1, 6),
-        ("user-space-applications", "user-space", 1, 3),
+        ("user-space-applications", "user-space", 1, 11),
     ],
 )
 def test_tables_of_a_page_are_what_is_printed(monkeypatch, name, results, commands, tables):

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from saakm.base import paths
 from saakm.base.errors import SaakmError
+from saakm.base.procfs import unanswered
 from saakm.builder import agents
 from saakm.cli import app
 from saakm.dev.agent_scaffold import agent_files
@@ -62,7 +63,7 @@ def result(done: subprocess.CompletedProcess[str]) -> dict:
 
 def rescued(done: subprocess.CompletedProcess[str]) -> int:
     """How many threads a CPU has run because the agent had not answered."""
-    return sum(map(int, re.findall(r"no answer (\d+)", done.stderr)))
+    return unanswered(done.stderr)
 
 
 @pytest.mark.parametrize("agent", ["fifo", "rustland"])

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads the tables in /proc/saakm: a header line, then a row a thing."""
+"""Reads the tables in /proc/saakm: a header line, then a row a thing; and a count of a dump."""
+
+import re
 
 
 def parse_table(text: str) -> list[dict[str, int | str]]:
@@ -22,6 +24,11 @@ def parse_ejected(text: str) -> list[dict[str, str]]:
     header, *rows = [line for line in text.splitlines() if line.strip()] or [""]
     names = header.split()
     return [dict(zip(names, row.split(maxsplit=len(names) - 1))) for row in rows]
+
+
+def unanswered(dump: str) -> int:
+    """How often a CPU ran a thread since the agent of the policy `user` had not answered."""
+    return sum(map(int, re.findall(r"; no answer (\d+)$", dump, re.M)))
 
 
 def went_to_fair(end: dict[str, str]) -> bool:

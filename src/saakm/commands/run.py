@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """saakm run: one command under a policy, in a guest."""
 
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ import typer
 
 from ..base import cache
 from ..base.errors import BadInput, SaakmError
-from ..base.procfs import parse_ejected, tell_end, went_to_fair
+from ..base.procfs import parse_ejected, tell_end, unanswered, went_to_fair
 from ..base.progress import meter
 from ..builder.agents import POLICY, Agent
 from ..builder.parameters import check_values
@@ -69,20 +68,23 @@ def report_ejections(guest: Guest) -> bool:
     return any(map(went_to_fair, found))
 
 
-def report_unanswered(guest: Guest, *agents: Agent | None) -> None:
-    """Tells if threads ran without a decision, which the kernel does after a while, and silently."""
-    names = ", ".join(f"'{agent.text}'" for agent in agents if agent)
-    dump = guest.run(f"saakmctl dump {POLICY} 2>/dev/null").stdout if names else ""
-    count = sum(map(int, re.findall(r"; no answer (\d+)$", dump, re.M)))
-    if count:
+def report_unanswered(guest: Guest, agent: Agent | None, before: int = 0) -> int:
+    """Tells if threads ran without a decision, which the kernel does after a while, and silently.
+
+    `before`: how many had until the agent began; the sum is returned.
+    """
+    dump = guest.run(f"saakmctl dump {POLICY} 2>/dev/null").stdout if agent else ""
+    count = unanswered(dump)
+    if agent and count > before:
         print(
-            f"saakm: the agent {names} has not answered {count:,} times\n"
+            f"saakm: the agent '{agent.text}' has not answered {count - before:,} times\n"
             "  why:  a thread had waited for its decision for 100 ms, or as answer_ms says, or the agent had ended; "
             "then a CPU ran it without one\n"
             "  next: does each thread that `ready` tells of get a turn, and without a long computation? "
             "A test as saakm new --user writes it finds who is forgotten",
             file=sys.stderr,
         )
+    return max(count, before)
 
 
 def _consequence(end: dict[str, str]) -> str:

@@ -74,7 +74,7 @@ def trace(
     setup, ours = _what(workload, command)
     said = workload or shlex.join(ours)
     jobs = [_job(one, output, len(wanted) > 1, ours) for one in wanted]
-    status, kept = 0, []
+    status, vain, kept = 0, 0, []
     with boot(_with_events(vm), wanted[0].policy, wanted[0].parameters) as guest:
         for one in {one.policy: one for one in wanted if one.policy}.values():
             guest.load(one.policy or "", *one.parameters)
@@ -86,6 +86,7 @@ def trace(
         for job in jobs:
             recorded = _record(guest, job, buffer, vm.timeout, not as_json)
             report_splats(guest)
+            vain = report_unanswered(guest, job.chosen.agent, vain)
             timeline = _write_trace(guest.exchange / "trace.dat", recorded, job.trace)
             machine = vm.topology or f"{recorded.cpus} CPUs"
             title = f"{job.chosen.title} on {machine}, {kernel}: {said[:80]}"
@@ -102,7 +103,6 @@ def trace(
             if not as_json:
                 _tell(summary, job.directory, buffer)
             status = status or recorded.status
-        report_unanswered(guest, *(job.chosen.agent for job in jobs))
         failed = report_ejections(guest)
     if as_json:
         print(json.dumps(kept if len(kept) > 1 else kept[0], indent=2))

@@ -70,7 +70,7 @@ def decide(device, page, most, forget):
             [kind] = struct.unpack_from("=H", page, event + 68)
             read = (read + 1) & 0xFFFFFFFF
             waits += kind == READY
-            if kind == READY and not (forget and waits % forget == 0):
+            if kind == READY and (not forget or waits % forget):
                 place = at["decisions"] + written % RECORDS * 32
                 struct.pack_into("=QQIIII", page, place, written, 0, pid, generation, ANY, 0)
                 written = (written + 1) & 0xFFFFFFFF
