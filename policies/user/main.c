@@ -79,8 +79,9 @@ static void user_park_agent(struct process_event *event, struct core_event *core
 	change_state(event->task, SAAKM_READY, core->id, &user_core(core->id)->parked);
 	if (likely(!READ_ONCE(agent->over)))
 		return;
-	for_each_cpu_wrap(cpu, &agent->cpus, core->id + 1) {
+	for_each_cpu_wrap(cpu, &agent->cpus, agent->kicked + 1) {
 		if (READ_ONCE(user_core(cpu)->over)) {
+			agent->kicked = cpu;
 			saakm_kick(cpu);	/* there it parks, too: the next one then */
 			return;
 		}
@@ -179,6 +180,13 @@ static bool user_is_to_be_compared(const struct user_agent *agent, struct task_s
 		return true;
 	return (!t->decided || (t->ticks && user_core(core->id)->waiting.nr_tasks)) &&
 	       user_unread(agent);
+}
+
+/* It was when the agent was busy elsewhere, which may have decided about the others since. */
+static bool user_is_over(const struct user_core *own, const struct user_agent *agent,
+			 const struct core_event *core)
+{
+	return own->over && core->curr && user_is_to_be_compared(agent, core->curr, core);
 }
 
 /*
@@ -321,7 +329,8 @@ static struct task_struct *user_goes_on(struct core_event *core, struct user_cor
 {
 	struct task_struct *curr = saakm_curr(core);
 
-	if (own->over || (curr && user_decides(agent, curr) && user_is_in_the_way(agent, own)))
+	if (user_is_over(own, agent, core) ||
+	    (curr && user_decides(agent, curr) && user_is_in_the_way(agent, own)))
 		return NULL;
 	return curr;
 }
@@ -376,7 +385,7 @@ static void user_refill(struct core_event *core)
 	struct user_core *own = user_core(core->id);
 	struct user_agent *agent = user_agent_of(own);
 
-	if ((saakm_curr(core) && !own->over) || own->urgent.nr_tasks)
+	if ((saakm_curr(core) && !user_is_over(own, agent, core)) || own->urgent.nr_tasks)
 		return;
 	own->dry = own->dry ?: jiffies | 1;
 	if (agent && !own->parked.nr_tasks && user_wanted(agent, own))

@@ -77,6 +77,7 @@ struct user_agent {
 	bool			asleep;
 	bool			failing;	/* nobody waits for it until it decides again */
 	bool			over;		/* of some core */
+	int			kicked;		/* the last core that was told so */
 	unsigned long		decided_at;	/* jiffies, of what was carried out last */
 	struct saakm_notifier	calls;
 	struct hrtimer		timer;		/* while threads wait */
