@@ -28,7 +28,7 @@ def parse_ejected(text: str) -> list[dict[str, str]]:
 
 def unanswered(dump: str) -> int:
     """How often a CPU ran a thread since the agent of the policy `user` had not answered."""
-    return sum(map(int, re.findall(r"; no answer (\d+)$", dump, re.M)))
+    return sum(map(int, re.findall(r"; no answer (\d+)", dump)))
 
 
 def went_to_fair(end: dict[str, str]) -> bool:
