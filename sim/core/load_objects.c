@@ -8,6 +8,8 @@
  */
 #include "load.h"
 
+#include <linux/saakm_futex.h>
+
 struct mutex_object {
 	struct model_thread	*owner;
 	struct list_head	waiters;
@@ -138,12 +140,17 @@ static bool wake_first(struct list_head *waiters, int flags)
 
 /* ---- mutexes ---- */
 
+/* Who need not wait for it takes it without a system call; the others come from __futex_wait(). */
 static enum load_next take(struct model_thread *t, struct mutex_object *mutex)
 {
 	if (mutex->owner) {
+		if (t->phase == LOAD_BEGINS)
+			t->phase = LOAD_GOES_ON;
 		load_prepare(t, &mutex->waiters);
 		return load_block(t);
 	}
+	if (t->phase != LOAD_BEGINS)
+		saakm_got_lock();
 	mutex->owner = t;
 	/* Who ends with it stays its owner: nobody else may come to have that address. */
 	t->users++;
@@ -165,6 +172,7 @@ enum load_next load_lock(struct model_thread *t)
 	return take(t, mutex);
 }
 
+/* Who has waited, or whom others wait for, calls futex_wake(). */
 enum load_next load_unlock(struct model_thread *t)
 {
 	struct mutex_object *mutex = &mutexes[this_ref(t)];
@@ -173,6 +181,8 @@ enum load_next load_unlock(struct model_thread *t)
 		load_fault(t, "unlocks a mutex that it does not hold");
 	let_go(mutex);
 	load_advance(t);
+	if (!list_empty(&mutex->waiters))
+		saakm_released_lock();
 	wake_first(&mutex->waiters, 0);
 	return LOAD_ON;
 }

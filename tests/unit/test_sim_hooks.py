@@ -20,6 +20,10 @@ NOT_MODELLED = {
     ("saakm_can_stop_tick", "sched_can_stop_tick"): "nohz_full CPUs, the only ones that ask",
     ("saakm_rq_activate", "sched_cpu_deactivate"): "a CPU that fails to go offline",
     ("saakm_in_use", "rwsem_optimistic_spin"): "kernel/locking/: who spins for what",
+    ("saakm_got_lock", "futex_lock_pi"): "locks with priority inheritance",
+    ("saakm_released_lock", "futex_unlock_pi"): "locks with priority inheritance",
+    ("saakm_got_lock", "futex_wait_requeue_pi"): "locks with priority inheritance",
+    ("saakm_released_lock", "futex_wake_op"): "FUTEX_WAKE_OP",
     ("saakm_cgroup_weight", "cpu_idle_write_s64"): "cpu.idle",
     ("saakm_cgroup_weight", "cpu_weight_nice_write_s64"): "cpu.weight.nice",
 }

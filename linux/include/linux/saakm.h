@@ -76,6 +76,7 @@ typedef u64 (*saakm_key_fn)(const struct task_struct *task);
  * @yield_to_any: who yields makes way for the first of an ordered queue in any case
  * @charge_late: time is charged when the fair class does: @wakeup_preempt is called before @used,
  *	and calls saakm_charge_now(); @yield is not called for a thread alone on its CPU
+ * @refill_always: @refill is asked even if threads wait in core->rq
  * @slice_us: time slice; 0: none. A thread that has had the CPU for so long makes way
  *	to others of the policy here, unless the order puts them after it. It ends by a
  *	timer if it is shorter than a tick (5 us at the least), else at the tick that
@@ -105,7 +106,7 @@ struct saakm_policy {
 	saakm_key_fn		key;
 	saakm_key_fn		bound;
 	bool			yield_to_any;
-	bool			charge_late;
+	bool			charge_late, refill_always;
 	unsigned int		slice_us;
 	unsigned int		task_size;
 	unsigned int		core_size;
@@ -273,7 +274,7 @@ struct saakm_policy {
 	 */
 	struct task_struct *(*schedule)(struct core_event *core);
 	/**
-	 * @refill: The core is about to elect, and nobody waits in core->rq. [R]
+	 * @refill: The core is about to elect; nobody waits in core->rq, or @refill_always. [R]
 	 *
 	 * The place for saakm_take(). Not called where a policy that goes first has
 	 * threads. Default: the first of core->shared, where @schedule's default
@@ -479,15 +480,15 @@ int saakm_usable_cpu(const struct task_struct *task, int cpu);
 /**
  * saakm_share_queue() - one queue for several cores
  * @policy: the policy that is being loaded
- * @cores: which of them, copied; each shares one queue at the most
+ * @cores: which of them, copied; each shares two queues at the most
  *
  * Of the type and key of &saakm_policy.queue, with a lock of its own. Threads that would go to
- * core->rq go there, as core->shared, and an idle core is called. A core that elects while nobody
+ * core->rq go there, core->shared, and an idle core is called. A core that elects while nobody
  * waits in core->rq moves the first there, see @refill; or elects it in place, if it is here.
+ * core->second, the second queue, has those whom the policy puts there; @refill takes them.
  *
  * Context: @init or @migrate_from of &struct saakm_policy.
- * Return: 0; -ENOMEM; -EINVAL elsewhere, with %SAAKM_RQ_NONE, a core that shares one, or
- * @block_delay.
+ * Return: 0; -ENOMEM; -EINVAL elsewhere, with NONE, @block_delay, or too many, two without @refill.
  */
 int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores);
 

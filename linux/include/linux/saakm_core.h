@@ -104,6 +104,18 @@ u64 saakm_slice_left_ns(const struct task_struct *task);
 u64 saakm_clock_ns(const struct core_event *core);
 
 /**
+ * saakm_now_ns() - when the event happens
+ * @core: argument of the handler
+ *
+ * Without reading a clock. For intervals that begin and end on different cores; for CPU time
+ * saakm_clock_ns(), for events without a core local_clock(), which counts the same.
+ *
+ * Context: [R].
+ * Return: ns, the same on all cores where local_clock() is.
+ */
+u64 saakm_now_ns(const struct core_event *core);
+
+/**
  * saakm_set_slice() - a time slice for one thread
  * @task: a thread of the calling policy
  * @ns: its slice; 0: that of the policy. As &saakm_policy.slice_us, from 5 us on

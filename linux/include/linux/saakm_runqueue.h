@@ -51,6 +51,7 @@ struct saakm_rq {
  * @data: &saakm_policy.core_size bytes for its own use, zeroed at load; or NULL
  * @rq: the queue that the class keeps, of type &saakm_policy.queue
  * @shared: one that it shares with other cores, by saakm_share_queue(), or NULL
+ * @second: another one, if that was called twice for it, or NULL
  *
  * To read only, @data apart. What the class relies on it keeps for itself.
  */
@@ -62,6 +63,7 @@ struct core_event {
 	void			*data;
 	struct saakm_rq		rq;
 	struct saakm_rq		*shared;
+	struct saakm_rq		*second;
 };
 
 /* private: in saakm_rq.type */
@@ -285,6 +287,18 @@ int saakm_switch_queue(struct task_struct *task, struct saakm_rq *rq);
 int saakm_to_head(struct task_struct *task);
 
 /**
+ * saakm_first_key() - the key of the first in a queue that cores share
+ * @rq: the queue, not NULL, sorted by key
+ * @key: is set to what the first is sorted by, if there is one
+ *
+ * To choose among several before saakm_take(). Empty queues cost no lock.
+ *
+ * Context: any with interrupts off, as [R] and [P]. A hint: it may change at any time.
+ * Return: true if there is a first; false as well for a queue that no cores share.
+ */
+bool saakm_first_key(struct saakm_rq *rq, u64 *key);
+
+/**
  * saakm_take() - move a thread from a shared queue to this core
  * @core: argument of @refill
  * @from: a queue that cores share, of this policy; this one need not be among them
@@ -300,6 +314,17 @@ int saakm_to_head(struct task_struct *task);
  * who goes first, or it was refused.
  */
 struct task_struct *saakm_take(struct core_event *core, struct saakm_rq *from);
+
+/**
+ * saakm_take_before() - saakm_take(), if the thread goes before another one
+ * @core: as there
+ * @from: as there; sorted by key
+ * @key: the thread's is before this
+ *
+ * Context: as there.
+ * Return: as there; NULL as well if none of those that may run here goes before @key.
+ */
+struct task_struct *saakm_take_before(struct core_event *core, struct saakm_rq *from, u64 key);
 
 /**
  * saakm_take_task() - move a thread to this core that waits at another one

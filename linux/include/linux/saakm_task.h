@@ -207,6 +207,34 @@ static inline enum saakm_waker_kind saakm_waker(void)
 }
 
 /**
+ * saakm_holds_lock() - does the thread hold a lock that others want, as far as is known?
+ * @task: a thread of a policy with SAAKM_POLICY_LOCKS
+ *
+ * Locks without waiters do not call the kernel: whoever gets or releases one is not seen, so a
+ * policy forgets at the end of a turn. The lock itself is not known.
+ *
+ * Context: any. A hint: it may change at any time.
+ * Return: true from when futex(2) has waited with success, or has got a lock with priority
+ * inheritance, until it wakes others, if there are any, or unlocks. So condition variables and
+ * semaphores count, too.
+ */
+static inline bool saakm_holds_lock(const struct task_struct *task)
+{
+	return READ_ONCE(task->saakm.holds_lock);
+}
+
+/**
+ * saakm_forget_lock() - the thread is taken not to hold a lock
+ * @task: a thread of the policy
+ *
+ * Context: [R].
+ */
+static inline void saakm_forget_lock(struct task_struct *task)
+{
+	WRITE_ONCE(task->saakm.holds_lock, false);
+}
+
+/**
  * saakm_curr() - the running thread, unless it shall make way
  * @core: argument of @schedule
  *

@@ -39,10 +39,13 @@ enum saakm_reaction {
  * @SAAKM_POLICY_PRIVILEGED: joining it takes CAP_SYS_NICE
  * @SAAKM_POLICY_IDLE_MASKS: the class keeps masks of idle cores for saakm_idle_cpu_in(),
  *	at some cost whenever a CPU begins or ends to idle
+ * @SAAKM_POLICY_LOCKS: the class notes who gets locks, for saakm_holds_lock(), at some cost of
+ *	each futex(2), of other classes' threads, too
  */
 enum saakm_policy_flags {
 	SAAKM_POLICY_PRIVILEGED	= 1 << 0,
 	SAAKM_POLICY_IDLE_MASKS	= 1 << 1,
+	SAAKM_POLICY_LOCKS	= 1 << 2,
 };
 
 /**
@@ -135,6 +138,7 @@ struct saakm_task {
 	u32			id;		/* of policy, or of the last */
 	u8			by_cgroup;	/* not chosen, see cgroup.c */
 	u8			home;		/* by_cgroup: the SCHED_* it came with */
+	u8			holds_lock;	/* futex.c; written by its policy, too */
 	struct list_head	kernel_node;	/* rq->saakm.preempted */
 	struct list_head	policy_node;	/* policy->threads */
 };

@@ -24,6 +24,7 @@
 #include "state.c"
 #include "process.c"
 #include "charge.c"
+#include "futex.c"
 #include "task.c"
 #include "elect.c"
 #include "delay.c"

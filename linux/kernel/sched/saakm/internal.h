@@ -39,6 +39,7 @@ struct saakm_own {
 	saakm_key_fn			key, bound;
 	bool				yield_to_any;
 	bool				charge_late;
+	bool				refill_always;
 	bool				refills;	/* shares queues, or has a handler */
 	bool				refused;	/* by itself, in last_error */
 	struct saakm_shared		*shared;
@@ -67,6 +68,7 @@ struct saakm_core {
 	unsigned int		queue;		/* own->queue, or SAAKM_RQ_SHARED */
 	int			cpu;
 	struct saakm_rq		*shared;	/* core->shared, or NULL */
+	struct saakm_rq		*second;	/* core->second, or NULL */
 	bool			picks_shared;	/* no handler refills from there, or elects */
 	unsigned int		nr_runnable;
 	u64			switches;
@@ -292,8 +294,10 @@ static inline bool saakm_serves(const struct saakm_rq *srq, int cpu)
 /* Does a thread wait for @core that may be on another one? */
 static __always_inline bool saakm_shared_waits(const struct saakm_core *core)
 {
-	return static_branch_unlikely(&saakm_refilling) && core->shared &&
-	       READ_ONCE(core->shared->nr_tasks);
+	if (!static_branch_unlikely(&saakm_refilling) || !core->shared)
+		return false;
+	return READ_ONCE(core->shared->nr_tasks) ||
+	       (core->second && READ_ONCE(core->second->nr_tasks));
 }
 
 /* idle.c */

@@ -98,6 +98,8 @@ void saakm_use(struct saakm_policy *policy)
 		static_branch_inc(&saakm_charging);
 	if (routines->block_delay)
 		static_branch_inc(&saakm_delaying);
+	if (policy->own->flags & SAAKM_POLICY_LOCKS)
+		static_branch_inc(&saakm_noting_locks);
 	if (routines->newly_idle)
 		WRITE_ONCE(saakm_pulling, saakm_pulling | policy->own->mask);
 	saakm_watch_idle(policy->own);
@@ -123,6 +125,8 @@ static void saakm_unuse(struct saakm_policy *policy)
 		static_branch_dec(&saakm_charging);
 	if (policy->own->routines.block_delay)
 		static_branch_dec(&saakm_delaying);
+	if (policy->own->flags & SAAKM_POLICY_LOCKS)
+		static_branch_dec(&saakm_noting_locks);
 	if (policy->own->refills)
 		static_branch_dec(&saakm_refilling);
 	static_branch_dec(&__saakm_enabled);
@@ -185,6 +189,7 @@ static int saakm_own_policy(struct saakm_policy *policy)
 	own->refills = policy->routines.refill;
 	own->yield_to_any = policy->yield_to_any;
 	own->charge_late = policy->charge_late;
+	own->refill_always = policy->refill_always;
 	own->leaving = saakm_fallback;
 	own->leaving.terminate = own->routines.terminate;
 	strscpy(own->name, policy->name);

@@ -10,6 +10,15 @@ u64 saakm_clock_ns(const struct core_event *core)
 }
 EXPORT_SYMBOL_NS_GPL(saakm_clock_ns, SAAKM);
 
+u64 saakm_now_ns(const struct core_event *core)
+{
+	struct rq *rq = cpu_rq(container_of(core, struct saakm_core, event)->cpu);
+
+	lockdep_assert_rq_held(rq);
+	return rq_clock(rq);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_now_ns, SAAKM);
+
 bool saakm_cpu_idle(int cpu)
 {
 	return available_idle_cpu(cpu);

@@ -327,7 +327,10 @@ static void saakm_refill_core(struct rq *rq, struct saakm_core *core)
 	struct saakm_policy *policy = core->policy;
 
 	/* Ejected, or being removed: the class elects them where they are. */
-	if (READ_ONCE(policy->ops) != &policy->own->routines || core->event.rq.nr_tasks)
+	if (READ_ONCE(policy->ops) != &policy->own->routines)
+		return;
+	/* Asked once more, as the lock was dropped: who has found somebody needs no other. */
+	if (core->event.rq.nr_tasks && (!policy->own->refill_always || rq->saakm.unlocked))
 		return;
 	if (policy->own->routines.refill) {
 		core->event.curr = saakm_core_curr(rq, core);
@@ -425,8 +428,11 @@ void saakm_shared_leave_idle(struct rq *rq)
 	smp_mb__after_atomic();		/* saakm_shared_link() */
 	for_each_saakm_policy(policy) {
 		core = saakm_core(policy, cpu_of(rq));
-		if (saakm_shared_waits(core))
-			saakm_call_for_rest(saakm_shared_of(core->shared));
+		if (!saakm_shared_waits(core))
+			continue;
+		saakm_call_for_rest(saakm_shared_of(core->shared));
+		if (core->second)
+			saakm_call_for_rest(saakm_shared_of(core->second));
 	}
 }
 
@@ -438,6 +444,12 @@ void saakm_shared_recall(struct task_struct *p)
 }
 
 /* What handlers call */
+
+bool saakm_first_key(struct saakm_rq *srq, u64 *key)
+{
+	return srq->type & SAAKM_RQ_SHARED && saakm_shared_key(srq, key);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_first_key, SAAKM);
 
 /* Is the handler one that may, and about this core? */
 static const char *saakm_cannot_take(const struct saakm_core *core)
@@ -476,6 +488,17 @@ struct task_struct *saakm_take(struct core_event *event, struct saakm_rq *from)
 	return saakm_take_first(cpu_rq(core->cpu), core, from, &whoever);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_take, SAAKM);
+
+struct task_struct *saakm_take_before(struct core_event *event, struct saakm_rq *from, u64 key)
+{
+	struct saakm_core *core = container_of(event, struct saakm_core, event);
+	const struct saakm_wish earlier = { .by_key = true, .key = key };
+
+	if (!saakm_may_take(__func__, core, from))
+		return NULL;
+	return saakm_take_first(cpu_rq(core->cpu), core, from, &earlier);
+}
+EXPORT_SYMBOL_NS_GPL(saakm_take_before, SAAKM);
 
 static bool saakm_may_take_task(const char *what, const struct saakm_core *core,
 				const struct task_struct *p, const struct saakm_rq *to)
@@ -531,18 +554,36 @@ EXPORT_SYMBOL_NS_GPL(saakm_take_shared, SAAKM);
 
 /* Setting up */
 
+static bool saakm_has_room(const struct saakm_own *own, const struct saakm_core *core)
+{
+	return !core->shared || (!core->second && own->routines.refill);
+}
+
+static void saakm_join_shared(struct saakm_core *core, const struct saakm_own *own,
+			      struct saakm_shared *shared)
+{
+	if (core->shared) {
+		core->second = &shared->rq;
+		core->event.second = &shared->rq;
+		return;
+	}
+	core->shared = &shared->rq;
+	core->event.shared = &shared->rq;
+	core->queue = SAAKM_RQ_SHARED;
+	core->picks_shared = !own->routines.refill && !own->routines.schedule;
+}
+
 int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores)
 {
 	struct saakm_own *own = policy ? policy->own : NULL;
 	struct saakm_shared *shared;
-	struct saakm_core *core;
 	int cpu;
 
 	if (!own || saakm_being_loaded() != policy || own->queue == SAAKM_RQ_NONE || !cores ||
 	    own->routines.block_delay || !cpumask_intersects(cores, cpu_possible_mask))
 		return -EINVAL;
 	for_each_cpu_and(cpu, cores, cpu_possible_mask) {
-		if (saakm_core(policy, cpu)->shared)
+		if (!saakm_has_room(own, saakm_core(policy, cpu)))
 			return -EINVAL;
 	}
 	shared = kzalloc(sizeof(*shared), GFP_KERNEL);
@@ -556,13 +597,8 @@ int saakm_share_queue(struct saakm_policy *policy, const struct cpumask *cores)
 	shared->next = own->shared;
 	own->shared = shared;
 	own->refills = true;
-	for_each_cpu(cpu, &shared->cores) {
-		core = saakm_core(policy, cpu);
-		core->shared = &shared->rq;
-		core->event.shared = &shared->rq;
-		core->queue = SAAKM_RQ_SHARED;
-		core->picks_shared = !own->routines.refill && !own->routines.schedule;
-	}
+	for_each_cpu(cpu, &shared->cores)
+		saakm_join_shared(saakm_core(policy, cpu), own, shared);
 	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(saakm_share_queue, SAAKM);

@@ -72,6 +72,7 @@ static __always_inline void saakm_set_membership(struct task_struct *p,
 	st->wait_ns = 0;
 	st->slice_ns = 0;
 	st->slice_end_ns = 0;
+	st->holds_lock = false;
 	st->data = data;
 	st->process = process;		/* until saakm_join_process() */
 	st->process_data = NULL;
@@ -401,7 +402,8 @@ int saakm_fork(struct task_struct *p)
 	u8 home = 0;
 	int ret;
 
-	/* All of it is zero. The parent may be joining. */
+	/* All else of it is zero. The parent may be joining. */
+	st->holds_lock = false;
 	if (likely(!st->policy && !st->id && !st->process && !saakm_sched_policy(p->policy)))
 		return 0;
 	memset(st, 0, sizeof(*st));
