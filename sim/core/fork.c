@@ -385,6 +385,8 @@ struct task_struct *model_fork(const char *comm, bool process, struct model_thre
 		ret = -ENOMEM;
 		goto cancel;
 	}
+	if (process)
+		rcu_assign_pointer(p->real_parent, current->group_leader);
 	if (comm)
 		set_task_comm(p, comm);
 	p->step = model_load_next;

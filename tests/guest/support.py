@@ -33,7 +33,9 @@ SYSFS = "/sys/kernel/saakm"
 OWN = tuple(directory.name for directory in paths.POLICIES.iterdir())
 # In each of their modes; see load_in_mode().
 CENTRAL = "shinjuku:mode=central"
-POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku", CENTRAL]
+# In virtual caches of two cores, each with a queue of its own.
+PARTS = "lavd:virt_llc=2-2:per_cpu_queues=1"
+POLICIES = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku", CENTRAL, "lavd", PARTS]
 CONSOLE_LINES = 60
 # For pytest.mark.append: a guest of its own. 6.12.117, unpatched too, loses the bandwidth
 # of threads that leave SCHED_DEADLINE; then no CPU goes offline any more.

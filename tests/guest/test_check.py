@@ -210,7 +210,9 @@ def test_full_has_other_machines():
 
 @pytest.mark.long
 @pytest.mark.limit(1800)
-@pytest.mark.parametrize("origin", [None, "fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"])
+@pytest.mark.parametrize(
+    "origin", [None, "fifo", "rr", "prio", "vtime", "eevdf", "shinjuku", "lavd"]
+)
 def test_new_policy_holds_as_created(tmp_path, origin):
     directory = tmp_path / f"my_{origin or 'own'}"
     directory.mkdir()

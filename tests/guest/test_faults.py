@@ -12,6 +12,7 @@ from saakm.lab.bench.settings import split
 from .support import (
     CENTRAL,
     LOSES_BANDWIDTH,
+    PARTS,
     SYSFS,
     emptied,
     joined,
@@ -45,7 +46,7 @@ def _own_copy(guest, file: Path) -> str:
 
 
 @pytest.mark.rotates("policy")
-@pytest.mark.parametrize("policy", ["fifo", "vtime", "eevdf", "heir", CENTRAL])
+@pytest.mark.parametrize("policy", ["fifo", "vtime", "eevdf", "heir", CENTRAL, "lavd", PARTS])
 def test_load_without_memory(guest, program, tally, failing, policy):
     """Wherever memory lacks first: in insmod's allocations, the class's and the kernel's own."""
     name, settings = split(policy)
@@ -92,7 +93,8 @@ def test_setattr_without_memory(guest, program, tally, failing):
 
 def _fuzz(guest, program, tally, seed: int, count: int) -> None:
     shinjuku = "shinjuku" if seed % 2 else CENTRAL
-    names = [load_in_mode(guest, policy) for policy in (*FUZZED, shinjuku)]
+    lavd = "lavd" if seed % 2 else PARTS
+    names = [load_in_mode(guest, policy) for policy in (*FUZZED, shinjuku, lavd)]
     ids = [policies(guest)[name].id for name in names]
     out = run_ok(guest, f"{program('fuzz')} {seed} {count} {' '.join(map(str, ids))}", timeout=250)
     calls, succeeded = map(int, re.findall(r"\d+", out))

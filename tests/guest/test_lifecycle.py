@@ -6,14 +6,14 @@ import pytest
 from saakm.builder.modules import module_file
 from saakm.lab.bench.settings import split
 
-from .support import CENTRAL, POLICIES, SYSFS, load_in_mode, load_policy, policies, run_ok
+from .support import CENTRAL, PARTS, POLICIES, SYSFS, load_in_mode, load_policy, policies, run_ok
 
 # Many threads: the debug kernel is too slow for them under emulation.
 pytestmark = pytest.mark.kernel("base")
 
 
 # A module is loaded once at a time.
-TOGETHER = [policy for policy in POLICIES if policy != CENTRAL]
+TOGETHER = [policy for policy in POLICIES if policy not in (CENTRAL, PARTS)]
 
 
 def _reload(guest, program, tally, cycles: int, *words: str) -> None:

@@ -29,7 +29,9 @@ def create(tmp_path):
     return create
 
 
-@pytest.mark.parametrize("origin", [None, "fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"])
+@pytest.mark.parametrize(
+    "origin", [None, "fifo", "rr", "prio", "vtime", "eevdf", "shinjuku", "lavd"]
+)
 def test_it_schedules_as_created(guest, create, origin):
     directory = create(origin)
     build_modules(guest.kernel, sources=[directory])

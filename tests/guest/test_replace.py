@@ -10,6 +10,7 @@ from saakm.lab.bench.settings import split
 
 from .support import (
     CENTRAL,
+    PARTS,
     SYSFS,
     ejected,
     insmod,
@@ -136,6 +137,8 @@ def test_back_and_forth_under_load(guest, program):
         ("fifo", "shinjuku"),
         (CENTRAL, "fifo"),
         ("fifo", CENTRAL),
+        ("lavd", "eevdf"),
+        ("vtime", PARTS),
     ],
 )
 def test_any_policy_replaces_any(guest, program, old, new):

@@ -29,6 +29,7 @@ def _switch(guest, program, tally, count: int, classes: str, options: str = "") 
         ("eevdf", "fifo"),
         ("shinjuku", "vtime"),
         (CENTRAL, "rr"),
+        ("lavd", "fifo"),
     ],
 )
 def test_between_fair_and_two_policies(guest, program, tally, a, b):

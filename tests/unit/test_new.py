@@ -25,7 +25,7 @@ from saakm.dev.scaffold import (
 )
 
 DOCS = paths.REPO / "docs"
-ORIGINS = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"]
+ORIGINS = ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku", "lavd"]
 SOURCES = {name: shipped(name) for name in ORIGINS}
 SAMPLE = {"sample.c": (Path(__file__).parent / "data/sample.c").read_text()}
 SOURCES_AND_SAMPLE = {**SOURCES, "sample": SAMPLE}

@@ -16,7 +16,7 @@ from saakm.sim.kinds import Kind, Recipe
 from saakm.workload import registry
 from saakm.workload.program_text import to_text
 
-POLICIES = ("fifo", "rr", "prio", "vtime", "eevdf", "shinjuku")
+POLICIES = ("fifo", "rr", "prio", "vtime", "eevdf", "shinjuku", "lavd")
 CENTRAL = "shinjuku.mode=central"
 CPUS = (4, 2, 3, 8, 1)  # by seed
 SEEDS = range(1, 6)

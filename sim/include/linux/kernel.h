@@ -30,6 +30,7 @@
 })
 #define min(a, b)		__sim_of_two(a, <, b)
 #define max(a, b)		__sim_of_two(a, >, b)
+#define min3(a, b, c)		min(min(a, b), c)
 #define min_t(type, a, b)	min((type)(a), (type)(b))
 #define max_t(type, a, b)	max((type)(a), (type)(b))
 #define clamp(value, low, high)	min(max(value, low), high)

@@ -55,6 +55,7 @@ struct task_group;
 /* task_struct.flags */
 #define PF_IDLE			0x00000002
 #define PF_EXITING		0x00000004
+#define PF_IO_WORKER		0x00000010
 #define PF_WQ_WORKER		0x00000020
 #define PF_KTHREAD		0x00200000
 #define PF_NO_SETAFFINITY	0x04000000
@@ -161,6 +162,7 @@ struct task_struct {
 	refcount_t		usage;
 	unsigned int		exit_state;
 	struct task_struct	*group_leader;		/* held as long as this one */
+	struct task_struct __rcu *real_parent;		/* to compare: it may have ended. NULL: init */
 	struct signal_struct	*signal;		/* the process */
 	struct list_head	thread_node;		/* of its threads */
 	struct pid		*thread_pid;

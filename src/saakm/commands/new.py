@@ -37,7 +37,7 @@ It schedules as it is. What to do next:
   docs/how-to/schedulers-in-user-space.md                       how to go on from there"""
 
 # Each shows one decision more than the one before.
-Origin = StrEnum("Origin", ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku"])
+Origin = StrEnum("Origin", ["fifo", "rr", "prio", "vtime", "eevdf", "shinjuku", "lavd"])
 
 
 def new(
