@@ -60,7 +60,7 @@ def test_as_schedulers_of_applications(monkeypatch, tmp_path):
     assert not named.is_policy
     found = schedulers.find(named)
     # For threads alone that choose it, as policies are.
-    assert f"{program} -p" in found.prefix and found.number == 7
+    assert f"{program} --partial" in found.prefix and found.number == 7
     assert found.build == "scx_rustland-1.1.4"
     with pytest.raises(BadInput, match="scx_rustland has no settings"):
         schedulers.chosen(["scx_rustland:slice_us=1"])

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs from crates.io, built on demand and kept in the cache."""
 
+import hashlib
+import os
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..base import cache, paths
 from ..base.errors import SaakmError
+from ..base.files import hash_files
 from ..base.locks import locked
 from .cargo import run_cargo
 
@@ -19,13 +23,27 @@ class Crate:
     options: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()  # Debian's, to build it
     environment: tuple[tuple[str, str], ...] = ()
+    patch: Path | None = None  # of ours, for the sources with the sum below
+    sha256: str = ""
+
+    @property
+    def file(self) -> str:
+        return self.program or self.name
+
+    @property
+    def build(self) -> str:
+        """Its version, and which patch it has."""
+        words = [self.name, self.version]
+        if self.patch:
+            words.append(hash_files([self.patch], self.patch.parent)[:12])
+        return "-".join(words)
 
 
 def build(crate: Crate) -> Path:
     """The crate's program; minutes, but once."""
     root = paths.CACHE / "peers"
-    place = root / f"{crate.name}-{crate.version}"
-    program = place / "bin" / (crate.program or crate.name)
+    place = root / crate.build
+    program = place / "bin" / crate.file
     cache.make(root)
     # One at a time: they share what they are built from.
     with locked(root / "crates.lock"):
@@ -36,18 +54,48 @@ def build(crate: Crate) -> Path:
 
 
 def _install(crate: Crate, place: Path, target: Path) -> None:
-    command = [
-        "install",
-        "--locked",
-        "--version",
-        f"={crate.version}",
-        "--root",
-        str(place),
-        *crate.options,
-        crate.name,
-    ]
-    log, what = paths.LOGS / f"{crate.name}.log", f"building {crate.name} {crate.version}"
-    run_cargo(command, log, what, target, paths.CACHE, **dict(crate.environment))
+    what = [crate.name, "--version", f"={crate.version}"]
+    if crate.patch:
+        what = ["--path", str(_patched(crate, crate.patch, place))]
+    command = ["install", "--locked", "--root", str(place), *crate.options, *what]
+    log, told = paths.LOGS / f"{crate.name}.log", f"building {crate.name} {crate.version}"
+    run_cargo(command, log, told, target, paths.CACHE, **dict(crate.environment))
+
+
+def _patched(crate: Crate, patch: Path, place: Path) -> Path:
+    """Its sources, anew, with our patch."""
+    packed = _fetch(crate)
+    into = place / "source"
+    shutil.rmtree(into, ignore_errors=True)
+    into.mkdir(parents=True)
+    unpack = ["tar", "-xzf", str(packed), "--strip-components=1", "--no-same-owner"]
+    subprocess.run(unpack, cwd=into, check=True)
+    command = ["patch", "-p1", "--forward", "--fuzz=0", "-i", str(patch.resolve())]
+    done = subprocess.run(command, cwd=into, capture_output=True, text=True)
+    if done.returncode:
+        raise SaakmError(
+            f"{crate.name} {crate.version} cannot be built",
+            f"{patch} does not fit:\n{done.stdout}{done.stderr}",
+            "mend the patch",
+        )
+    return into
+
+
+def _fetch(crate: Crate) -> Path:
+    """What crates.io has, as it is packed: cargo keeps it where it has asked for it."""
+    spec = f"{crate.name}@{crate.version}"
+    command = ["cargo", "info", "--quiet", "--registry", "crates-io", spec]
+    asked = subprocess.run(command, cwd=paths.CACHE, capture_output=True, text=True)
+    home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    name = f"{crate.name}-{crate.version}.crate"
+    for packed in home.glob(f"registry/cache/*/{name}"):
+        if hashlib.sha256(packed.read_bytes()).hexdigest() == crate.sha256:
+            return packed
+    raise SaakmError(
+        f"there are no sources of {crate.name} {crate.version}",
+        asked.stderr.strip() or f"{home}/registry has no {name} of the sum {crate.sha256}",
+        f"cargo info --registry crates-io {spec}; it needs cargo 1.82, and crates.io",
+    )
 
 
 def _refuse_without(crate: Crate) -> None:

@@ -3,9 +3,11 @@
 
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..base import cache, paths
+from ..base.errors import BadInput
 from ..base.files import hash_files, is_whole, write_stamp
 from ..base.locks import locked
 from ..base.process import run_logged
@@ -39,17 +41,39 @@ CRATES = {
         ("scx_rustland", "1.1.4"),
     )
 }
+# And one that does with a patch.
+_NEWER_LAVD = "scx_lavd-1.1.4"
+CRATES[_NEWER_LAVD] = crates.Crate(
+    "scx_lavd",
+    "1.1.4",
+    packages=_RUST,
+    environment=_CLANG,
+    patch=SOURCES / f"{_NEWER_LAVD}.patch",
+    sha256="f16015ee20047840a665dfc271c17517155517734336dfb3759e0487a0e94823",
+)
 # Those of them that can be told to schedule threads alone that chose SCHED_EXT, as ours do.
-PARTIAL = ("scx_rustland",)
+PARTIAL = ("scx_rustland", _NEWER_LAVD)
 SCRIPT = paths.GUEST_FILES / "under_ext"
 _CHOOSE = "import os, sys; os.sched_setscheduler(0, 7, os.sched_param(0)); os.execvp(sys.argv[1], sys.argv[1:])"
 
 
-def prefix(name: str) -> tuple[str, ...]:
+def apart(word: str) -> tuple[str, tuple[str, ...]]:
+    """One from crates.io, and the options behind it; any other scheduler as it is written."""
+    name, blank, options = word.strip().partition(" ")
+    if name not in CRATES or not blank:
+        return word, ()
+    try:
+        return name, tuple(shlex.split(options))
+    except ValueError as error:
+        raise BadInput(f"'{word}' is no command line", str(error), "close its quotes") from error
+
+
+def prefix(name: str, options: Sequence[str] = ()) -> tuple[str, ...]:
     """What a command line begins with that shall run under it, alone. Builds it."""
     if name in OURS:
         return (str(build(name)), "-p")
-    words = ["sh", "-c", SCRIPT.read_text(), SCRIPT.name, shlex.join([str(build(name)), "-p"])]
+    starts = shlex.join([str(build(name)), "--partial", *options])
+    words = ["sh", "-c", SCRIPT.read_text(), SCRIPT.name, starts]
     # Debian 12's chrt does not know SCHED_EXT.
     return (*words, "/usr/bin/python3", "-c", _CHOOSE)
 

@@ -65,8 +65,12 @@ class Under:
         return self.word in peers.OURS or self.is_partial
 
     @property
+    def _peer(self) -> str:
+        return peers.apart(self.word)[0]
+
+    @property
     def is_partial(self) -> bool:
-        return self.word in peers.PARTIAL
+        return self._peer in peers.PARTIAL
 
     @property
     def has_starter(self) -> bool:
@@ -78,11 +82,13 @@ class Under:
         """How tables call it."""
         if self.policy:
             return module_name(self.policy)
-        return self.word if self.is_peer or self.word == REALTIME else FAIR
+        return self._peer if self.is_peer or self.word == REALTIME else FAIR
 
     @property
     def title(self) -> str:
-        """The same, and who decides."""
+        """The same, and who decides, or how."""
+        if self.is_partial:
+            return self.word
         return f"{self.name}:{self.agent.text}" if self.agent else self.name
 
     def words(self, command: list[str], program: str = "") -> list[str]:
@@ -93,7 +99,7 @@ class Under:
         if self.word == REALTIME:
             return [*CHRT, *command]
         if self.is_partial:
-            return [*peers.prefix(self.word), *command]
+            return [*peers.prefix(*peers.apart(self.word)), *command]
         if self.is_peer:
             # For the command's threads alone, as policies are.
             return [program or str(peers.build(self.word)), "-p", *command]
@@ -110,7 +116,7 @@ def chosen(
     if agent := agents.chosen(word, agent_option):
         agent.refuse_hidden()
         word = agents.apart(word)[0]
-    is_other = word == REALTIME or word in (*peers.OURS, *peers.PARTIAL)
+    is_other = word == REALTIME or peers.apart(word)[0] in (*peers.OURS, *peers.PARTIAL)
     policy = None if is_other else check_policy(word, kernel)
     for parameter in parameters:
         name, equals, _ = parameter.partition("=")

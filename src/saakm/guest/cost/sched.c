@@ -144,8 +144,8 @@ static int agents(void)
 	return found;
 }
 
-/* A program that decides. Its instructions count as anybody's: it runs where and when it must. */
-static void start_agent(char *line)
+/* A program that lies in /, with what stands behind its name. */
+static pid_t start(char *line)
 {
 	char *words[32], path[256];
 	int n = 0;
@@ -155,12 +155,21 @@ static void start_agent(char *line)
 		words[n++] = word;
 	words[n] = NULL;
 	snprintf(path, sizeof(path), "/%s", words[0]);
-	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
 	pid = fork();
 	if (!pid) {
 		execv(path, words);
 		die(path);
 	}
+	return pid;
+}
+
+/* A program that decides. Its instructions count as anybody's: it runs where and when it must. */
+static void start_agent(char *line)
+{
+	pid_t pid;
+
+	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+	pid = start(line);
 	while (!agents()) {
 		usleep(10000);
 		errno = 0;
@@ -172,7 +181,7 @@ static void start_agent(char *line)
 /* The verifier takes up to a minute for a large one. */
 void start_scheduler(void)
 {
-	char path[64];
+	char line[1024];
 	pid_t pid;
 
 	if (getenv("agent"))
@@ -182,12 +191,8 @@ void start_scheduler(void)
 	/* scx_lavd asks there what the kernel knows. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
-	snprintf(path, sizeof(path), "/%s", scheduler());
-	pid = fork();
-	if (!pid) {
-		execl(path, scheduler(), NULL);
-		die(path);
-	}
+	snprintf(line, sizeof(line), "%s %s", scheduler(), getenv("options") ?: "");
+	pid = start(line);
 	while (!sched_ext_is("enabled\n")) {
 		usleep(10000);
 		errno = 0;

@@ -2,6 +2,7 @@
 """What applications are run under, and how a command gets there."""
 
 import hashlib
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ class Named:
     directory: Path | None  # of a policy that the user has named so
     settings: tuple[str, ...]
     agent: str = ""  # of the policy `user`, as the user has it
+    options: tuple[str, ...] = ()  # of a scheduler from crates.io
 
     @property
     def is_policy(self) -> bool:
@@ -43,7 +45,8 @@ class Named:
 
     @property
     def label(self) -> str:
-        return ":".join(filter(None, [self.name, self.agent, *self.settings]))
+        named = ":".join(filter(None, [self.name, self.agent, *self.settings]))
+        return " ".join([named, *map(shlex.quote, self.options)])
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ def chosen(wanted: Sequence[str]) -> list[Named]:
 def _named(word: str) -> Named:
     agents.chosen(word)  # refuses one that there is not
     word, agent = agents.apart(word)
+    word, options = peers.apart(word)
     word, settings = split(word)
     [(name, directory)] = by_name([word]).items()
     if not directory and name not in known():
@@ -81,7 +85,7 @@ def _named(word: str) -> Named:
             "saakm bench --schedulers NAME[,NAME]; the first is compared with, and a policy elsewhere is named by its directory",
         )
     check(name, settings)
-    found = Named(name, directory, settings, agent)
+    found = Named(name, directory, settings, agent, options)
     if settings and found.is_policy and (sources := directory or find_policy(name)):
         check_names(list(settings), sources)
     return found
@@ -110,9 +114,10 @@ def find(named: Named, saakmctl: str = "saakmctl") -> Scheduler:
         return Scheduler(label, CHRT, _FIFO, "")
     if name in EXT:
         # For the workload's threads alone, as policies are.
-        return Scheduler(label, peers.prefix(name), _EXT, peers.identity(name))
+        prefix = peers.prefix(name, named.options)
+        return Scheduler(label, prefix, _EXT, peers.identity(name))
     build = _of_sources(named.directory or find_policy(name))
-    prefix: tuple[str, ...] = (saakmctl, "exec", name, "--")
+    prefix = (saakmctl, "exec", name, "--")
     if agent := agents.chosen(label):
         agent.refuse_hidden()
         prefix = (*agent.prefix(), *prefix)

@@ -2,6 +2,7 @@
 """Boots a guest for each scheduler and seed, and collects what it says."""
 
 import re
+import shlex
 import shutil
 import statistics
 from collections.abc import Callable, Sequence
@@ -35,6 +36,9 @@ _LOAD_SECONDS = 900
 _PEER_MIB = 1536
 # Where linkers put no program of their own accord: --where tells programs apart by their addresses.
 _APART = "-Wl,-Ttext-segment=0x20000000"
+_NO_PLACE = (
+    "the kernel's command line, that it comes by, has no place for blanks or quotes in a word"
+)
 # A thread's stack, its kernel stack and what the kernel knows of it.
 _KIB_PER_THREAD = 64
 
@@ -63,12 +67,13 @@ def guest_of(
     target: Target, scheduler: str, operations: list[str], conditions: Conditions
 ) -> Appliance:
     first = [paths.BYSTANDERS.name] if conditions.bystanders else []
-    if scheduler in peers.CRATES:
-        _refuse_kernel(target, scheduler)
+    peer, options = peers.apart(scheduler)
+    if peer in peers.CRATES:
+        _refuse_kernel(target, peer)
     files = policy_files(target, first + loaded_policies(scheduler, conditions))
     # Where a process lies in memory decides how often it faults.
-    policy = agents.apart(scheduler)[0]
-    words = ["norandmaps", f"scheduler={policy}", f"operations={','.join(operations)}"]
+    name = peers.CRATES[peer].file if peer in peers.CRATES else agents.apart(scheduler)[0]
+    words = ["norandmaps", f"scheduler={name}", f"operations={','.join(operations)}"]
     words.append(f"scale={conditions.scale}")
     if files:
         words.append("modules=" + ",".join(file.name for file in files))
@@ -81,15 +86,18 @@ def guest_of(
     if conditions.features:
         words.append("features=" + ",".join(conditions.features))
     places = {file.name: file for file in files}
-    if scheduler in (*peers.OURS, *peers.CRATES):
-        places |= appliance.with_libraries(peers.build(scheduler))
+    if peer in (*peers.OURS, *peers.CRATES):
+        places |= appliance.with_libraries(peers.build(peer))
+    if options:
+        _refuse_blanks(scheduler, options)
+        words.append(f'options="{" ".join(options)}"')
     if agent := agents.chosen(scheduler):
         command = agent.command()
         places |= appliance.with_libraries(_program_of(agent, command))
         words.append(f'agent="{" ".join([Path(command[0]).name, *command[1:]])}"')
     program = compile_static(paths.GUEST_FILES / "cost", _APART)
     memory = 512 + conditions.runnable * _KIB_PER_THREAD // 1024
-    memory += _PEER_MIB if scheduler in peers.CRATES else 0
+    memory += _PEER_MIB if peer in peers.CRATES else 0
     machine = counted_machine(conditions.cpus, memory)
     return Appliance(target.vmlinux, program, places, tuple(words), machine)
 
@@ -103,7 +111,7 @@ def _program_of(agent: Agent, command: Sequence[str]) -> Path:
             f"{program} is a script, whose interpreter and files the measuring guest does not have"
         )
     elif re.search(r"[\s\"]", "".join(command)):
-        why = "the kernel's command line, that it comes by, has no place for blanks or quotes in a word"
+        why = _NO_PLACE
     if why:
         raise BadInput(
             f"the agent '{agent.text}' cannot be measured",
@@ -111,6 +119,16 @@ def _program_of(agent: Agent, command: Sequence[str]) -> Path:
             "name a program that needs no other, or take saakm bench --deterministic",
         )
     return program
+
+
+def _refuse_blanks(scheduler: str, options: Sequence[str]) -> None:
+    """They come to the guest in one line, which it takes apart at blanks."""
+    if not all(re.fullmatch(r"[^\s\"]+", option) for option in options):
+        raise BadInput(
+            f"'{scheduler}' cannot be measured",
+            _NO_PLACE,
+            "leave out the option, or take saakm bench --deterministic",
+        )
 
 
 def _refuse_kernel(target: Target, scheduler: str) -> None:
@@ -124,7 +142,7 @@ def _refuse_kernel(target: Target, scheduler: str) -> None:
 
 def time_limit(scheduler: str, operations: list[str], conditions: Conditions) -> float:
     boot = _BOOT_SECONDS + _SECONDS_PER_CPU * conditions.cpus
-    load = _LOAD_SECONDS if scheduler in peers.CRATES else 0
+    load = _LOAD_SECONDS if peers.apart(scheduler)[0] in peers.CRATES else 0
     threads = conditions.runnable * _SECONDS_PER_THREAD
     return boot + load + (_SECONDS + threads) * len(operations)
 
@@ -171,7 +189,7 @@ def results(scheduler: str, operations: list[str], text: str) -> dict[str, float
             f"{scheduler} could not be measured: {', '.join(missing) or 'its figures are not valid'}",
             f"{said[1].strip() if said else 'the guest printed no result'}; "
             f"the end of its console:\n{text[-1000:]}",
-            f"leave it, or the operation, out; or try it by hand: saakm run {scheduler} -- true",
+            f"leave it, or the operation, out; or try it by hand: saakm run {shlex.quote(scheduler)} -- true",
         )
     return found
 

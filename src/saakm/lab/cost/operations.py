@@ -112,7 +112,7 @@ def measurable_operations(names: list[str], about: About, wanted: bool) -> list[
 
 
 def is_policy(name: str) -> bool:
-    return name not in (*CLASSES, *peers.OURS, *peers.CRATES)
+    return peers.apart(name)[0] not in (*CLASSES, *peers.OURS, *peers.CRATES)
 
 
 def chosen_schedulers(
@@ -127,7 +127,7 @@ def chosen_schedulers(
     for name in names:
         if agents.apart(name)[1]:
             agents.chosen(name)  # refuses one that there is not
-        if agents.apart(name)[0] not in known:
+        if not {agents.apart(name)[0], peers.apart(name)[0]} & set(known):
             raise BadInput(
                 f"there is no scheduler '{name}' to measure",
                 f"there are {', '.join(known)}",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Figures as Markdown, with pictures in files beside it."""
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -93,7 +94,9 @@ def functions(profiles: list[Profile]) -> list[str]:
             f"## Where they go: `{operation}` under {', '.join(names)}, by function",
             table(["part", *names], where.parts(chosen), figures=True),
             table(["function", *names], lines, figures=True),
-            code(f"saakm cost --where --op {operation} --schedulers {','.join(names)}"),
+            code(
+                f"saakm cost --where --op {operation} --schedulers {shlex.quote(','.join(names))}"
+            ),
         ]
     return parts
 
@@ -107,7 +110,7 @@ def command(rows: list[Row]) -> str:
     )
     words += [
         f"--op {_list(row.operation for row in rows)}",
-        f"--schedulers {_list(row.scheduler for row in rows)}",
+        f"--schedulers {shlex.quote(_list(row.scheduler for row in rows))}",
     ]
     words += [f"--cpus {first.cpus}"] if axis != "cpus" else []
     words += [f"--runnable {first.runnable}"] if first.runnable and axis != "runnable" else []
