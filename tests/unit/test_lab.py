@@ -12,6 +12,10 @@ from saakm.commands import lab as command
 from saakm.model import experiment
 
 GOOD = 'what = "it tells something"\n[cost]\nop = ["pipe"]\nschedulers = ["fifo"]\n'
+PLACEMENT = (
+    'what = "it tells something"\n[placement]\nworkloads = ["hackbench:process-pipes-9"]\n'
+    'schedulers = ["rr"]\n'
+)
 BENCH = 'what = "it tells something"\n[bench]\nworkloads = ["hackbench"]\nschedulers = ["fifo"]\n'
 
 
@@ -32,8 +36,9 @@ def test_the_list_has_each_experiment_of_the_checkout():
     assert list(found) == experiment.names() and found["where"]["cost"]["where"] is True
     rows = [re.findall(r"\w[\w-]*", line)[:2] for line in shown.splitlines()]
     for name, one in found.items():
-        kind = "applications" if one["bench"] else "simulator" if one["scale"] else "cost"
-        assert [name, kind] in rows
+        words = {"bench": "applications", "scale": "simulator"}
+        kinds = [words.get(key, key) for key in one if key != "what" and one[key]]
+        assert len(kinds) == 1 and [name, *kinds] in rows
         command._refuse_unknown(experiment.DIRECTORY / name, experiment.read(command._file(name)))
 
 
@@ -54,6 +59,15 @@ def test_the_list_has_each_experiment_of_the_checkout():
         (BENCH + 'memory = "lots"\n', "lots"),
         (BENCH + 'config = "fast"\n', "no kernel configuration 'fast'"),
         (BENCH + "rounds = 1.5\n", "bench.rounds"),
+        (PLACEMENT.replace("hackbench", "hackbenc"), "no workload 'hackbenc'"),
+        (PLACEMENT.replace("pipes-9", "x-9"), "no variant 'process-x-9'"),
+        (PLACEMENT.replace("rr", "rrr"), "no scheduler 'rrr'"),
+        (PLACEMENT + 'topology = "8"\n', "not a topology"),
+        (PLACEMENT + 'vllc = "4"\n', "'4' cuts no cache"),
+        (PLACEMENT + 'config = "fast"\n', "no kernel configuration 'fast'"),
+        (PLACEMENT + 'kernel = "7.3"\n', "'rr'"),
+        (PLACEMENT + 'kernel = "nosuch"\n', "nosuch"),
+        (PLACEMENT.replace("rr", "fair:NEXT_BUDDY"), "features"),
     ],
 )
 def test_a_wrong_file_is_refused_before_the_first_is_done(write, tmp_path, text, why):

@@ -14,8 +14,19 @@ from ..base.files import make_output, write_text
 from ..lab.bench import conduct as bench
 from ..lab.cost import conduct as conduct_cost
 from ..lab.cost.where import as_rows
+from ..lab.placement import conduct as placement
 from ..lab.scale import conduct as scale
-from ..model.experiment import DIRECTORY, HINT, Bench, Cost, Experiment, Scale, names, read
+from ..model.experiment import (
+    DIRECTORY,
+    HINT,
+    Bench,
+    Cost,
+    Experiment,
+    Placement,
+    Scale,
+    names,
+    read,
+)
 from ..model.schema import plain, refusal
 from ..view.terminal import label, table
 from ..vm.options import VmOptions
@@ -61,6 +72,9 @@ def lab(
         if experiment.bench:
             made.append(out / name)
             failures += _bench(experiment.bench, made[-1])
+        if experiment.placement:
+            made.append(out / name)
+            failures += _placement(experiment.placement, made[-1])
     print(json.dumps([*map(str, made)]) if as_json else "\n".join(map(str, made)))
     if failures:
         raise SaakmError(
@@ -93,6 +107,8 @@ def _refuse_unknown(file: Path, experiment: Experiment) -> None:
             bench.check(experiment.bench)
         if experiment.scale:
             scale.check(experiment.scale)
+        if experiment.placement:
+            placement.check(experiment.placement)
     except SaakmError as error:
         raise refusal(file, "an experiment", f"{error.what}; {error.why}", HINT) from error
 
@@ -146,6 +162,12 @@ def _bench(spec: Bench, result: Path) -> list[str]:
     return done.failures
 
 
+def _placement(spec: Placement, result: Path) -> list[str]:
+    done = placement.conduct(spec, result)
+    tell_splats(done)
+    return done.failures
+
+
 def _list(as_json: bool) -> None:
     found = {name: read(DIRECTORY / f"{name}.toml") for name in names()}
     if as_json:
@@ -160,4 +182,6 @@ def _list(as_json: bool) -> None:
 def _kind(experiment: Experiment) -> str:
     if experiment.scale:
         return "simulator"
+    if experiment.placement:
+        return "placement"
     return "cost" if experiment.cost else "applications"

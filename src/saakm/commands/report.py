@@ -14,6 +14,7 @@ from ..lab.bench import curves
 from ..lab.bench.figures import Figure
 from ..lab.bench.kernel_table import plain
 from ..lab.cost import bars
+from ..lab.placement import table as placement_table
 from ..lab.report import html_page, inputs, markdown_page, traced
 from ..model.cost_rows import Row
 from ..view import plot
@@ -74,11 +75,21 @@ def report(
             help="Only print tables of gaps and decisions, of directories of saakm trace.",
         ),
     ] = False,
+    placement: Annotated[
+        bool,
+        typer.Option(
+            "--placement",
+            help="Only print tables of where threads ran, of directories of saakm lab.",
+        ),
+    ] = False,
     title: Annotated[str, typer.Option("--title")] = "SaaKM: what schedulers cost and yield",
 ) -> None:
     """Make a report that needs no network: tables, plots, the machine, the commands to repeat it."""
     if traces:
         typer.echo(traced.tables(sources))
+        return
+    if placement:
+        typer.echo(placement_table.tables(sources))
         return
     if notes and not as_markdown:
         raise BadInput("--notes goes with --markdown", "they are Markdown", "add --markdown FILE")

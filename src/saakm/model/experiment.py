@@ -79,6 +79,33 @@ class Bench(Strict, frozen=True, kw_only=True):
             check_memory(self.memory)
 
 
+class Placement(Strict, frozen=True, kw_only=True):
+    """Where threads run. What Bench has, too, means the same; time is always counted."""
+
+    workloads: Annotated[tuple[str, ...], NOT_EMPTY]
+    schedulers: Annotated[tuple[str, ...], NOT_EMPTY]
+    topology: str = "1s8c"
+    vllc: str | tuple[str, ...] = ""
+    memory: str | None = None
+    seed: Annotated[int, Meta(ge=1, le=SEED.le)] = 1
+    seeds: Annotated[int, SEEDS] = 3
+    config: str = "base"
+    kernel: str = ""
+    warm_up: bool = True
+    unrecorded: bool = True
+    buffer: Annotated[int, Meta(ge=1, le=1024)] = 16
+
+    def __post_init__(self) -> None:
+        _refuse_twice("workloads", self.workloads)
+        _refuse_twice("schedulers", self.schedulers)
+        if self.memory is not None:
+            check_memory(self.memory)
+
+    @property
+    def all_seeds(self) -> list[int]:
+        return list(range(self.seed, self.seed + self.seeds))
+
+
 class Scale(Strict, frozen=True, kw_only=True):
     """Simulated machines: `cpus` with `threads_a_cpu`, and `threads` on `on_cpus`."""
 
@@ -103,10 +130,12 @@ class Experiment(Strict, frozen=True, kw_only=True):
     cost: Cost | None = None
     bench: Bench | None = None
     scale: Scale | None = None
+    placement: Placement | None = None
 
     def __post_init__(self) -> None:
-        if sum(kind is not None for kind in (self.cost, self.bench, self.scale)) != 1:
-            raise ValueError("it needs one of [cost], [bench] and [scale]")
+        kinds = (self.cost, self.bench, self.scale, self.placement)
+        if sum(kind is not None for kind in kinds) != 1:
+            raise ValueError("it needs one of [cost], [bench], [scale] and [placement]")
 
 
 def _refuse_twice(key: str, words: Sequence[str]) -> None:

@@ -4,6 +4,7 @@
 import json
 from typing import Literal
 
+from .placement import Placement
 from .schema import SCHEMA, Kept, plain
 from .workload import Better, Meaning
 
@@ -33,6 +34,7 @@ class Shape(Kept, frozen=True, kw_only=True, omit_defaults=True):
     append: tuple[str, ...] | None = None
     features: tuple[str, ...] | None = None  # of the fair class, as they were set
     name: str | None = None  # of a host
+    vllc: tuple[str, ...] | None = None  # its virtual caches, where it counts where threads ran
 
     @property
     def emulated(self) -> bool:
@@ -129,6 +131,7 @@ class RunRecord(Kept, frozen=True, kw_only=True, tag="run", tag_field="kind"):
     involuntary: int = 0
     executed: float | None = None  # millions of instructions, where they are counted
     latency: Latency | None = None
+    placement: Placement | None = None
     rows: tuple[Row, ...] = ()  # of a workload with tables
     splats: tuple[str, ...] = ()
     linux: Linux = Linux()

@@ -50,7 +50,7 @@ def conduct(
     known = load_all(points=spec.points)
     variants = _choose(spec, known)
     chosen = schedulers.chosen(spec.schedulers)
-    _refuse_kernel(vm, chosen, on_host)
+    refuse_kernel(vm, chosen, on_host)
     if not on_host:
         vm.check()  # what is refused leaves no directory
     names = [named.label for named in chosen]
@@ -80,7 +80,7 @@ def conduct(
     return bench
 
 
-def _refuse_kernel(vm: VmOptions, chosen: list[Named], on_host: bool) -> None:
+def refuse_kernel(vm: VmOptions, chosen: list[Named], on_host: bool) -> None:
     """Before anything is installed, built or booted."""
     options = [f"--kernel {vm.kernel}"] if vm.kernel else []
     options += [f"--features {vm.features}"] if vm.features else []

@@ -16,7 +16,8 @@ from ...trace.events import Event, parse_events
 from ...trace.waits import Waits, percentiles_us
 
 PERCENTILES = (50, 90, 99, 99.9)
-_LOST = re.compile(r"^CPU:?\s*(\d+)\s.*EVENTS")
+# trace-cmd says so where a buffer of a CPU was full.
+LOST = re.compile(r"^CPU:?\s*(\d+)\s.*EVENTS")
 
 
 def of_file(path: Path, root: int) -> Latency:
@@ -57,7 +58,7 @@ def complete(lines: Iterable[str]) -> tuple[list[Event], int]:
     complete_from: dict[int, int] = {}
     lost: set[int] = set()
     for line in lines:
-        if match := _LOST.match(line):
+        if match := LOST.match(line):
             lost.add(int(match[1]))
         for event in parse_events([line]):
             if event.cpu in lost:

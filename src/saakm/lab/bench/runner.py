@@ -134,8 +134,16 @@ class Bench:
                 features.write(self._place, before)
 
     def _measure_once(self, run: Run) -> dict[str, Any]:
-        place = self._place
         overhead = self._overhead(run) if self._counts else 0.0
+        said, executed = self._done(run)
+        kept = self._kept(run, said, executed - overhead)
+        if self._traced:
+            return {**kept, "latency": latency.of_file(self._place.trace_here, said["pid"])}
+        return {**kept, "rows": rows_of(run.variant, said["output"], self._counts)}
+
+    def _done(self, run: Run) -> tuple[dict[str, Any], float]:
+        """What a run said that went well, and the millions of instructions that were executed."""
+        place = self._place
         ended = {row["name"] for row in place.ejected()}
         done, executed = self._run(run, run.variant.command)
         if new := [row for row in place.ejected() if row["name"] not in ended]:
@@ -149,17 +157,17 @@ class Bench:
             )
         said = _said(done.stdout, done.stderr)
         _check_said(run, said)
+        return said, executed
+
+    def _kept(self, run: Run, said: dict[str, Any], executed: float) -> dict[str, Any]:
+        """The figure, and what any run says."""
         kept = {
             name: said[name] for name in ("seconds", "user", "system", "switches", "involuntary")
         }
         if self._counts:
-            kept["executed"] = executed - overhead
-        if self._traced:
-            kept["latency"] = latency.of_file(place.trace_here, said["pid"])
-        else:
-            kept["rows"] = rows_of(run.variant, said["output"], self._counts)
+            kept["executed"] = executed
         if _is_cost(run.variant, self._counts):
-            return {"value": executed - overhead, **kept}
+            return {"value": executed, **kept}
         return {"value": value_of(run.variant, said["output"], said["seconds"]), **kept}
 
     def _run(self, run: Run, command: str) -> tuple[Result, float]:

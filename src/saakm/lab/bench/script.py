@@ -69,7 +69,7 @@ def one_run(
     """
     timed = [*prefix, "/usr/bin/python3", "-m", "saakm.guest.timed", f"{WORK}/command.sh"]
     limit = ["timeout", "-k", str(_KILL_SECONDS), f"{timeout:g}"]
-    start, stop = _tracing(trace) if trace else ("", "")
+    start, stop = recording(trace, EVENTS, _KIB_PER_CPU) if trace else ("", "")
     return (
         BEGIN
         + f"printf '%s\\n' {shlex.quote(command)} >command.sh\n"
@@ -79,10 +79,11 @@ def one_run(
     )
 
 
-def _tracing(file: str) -> tuple[str, str]:
-    events = " ".join(f"-e sched:{name}" for name in EVENTS)
+def recording(file: str, events: Sequence[str], kib_per_cpu: int) -> tuple[str, str]:
+    """What comes before a run, and after it. A buffer that is full keeps its end."""
+    options = " ".join(f"-e sched:{name}" for name in events)
     # Into memory, and to a file afterwards: recording must not be a load of its own.
-    start = f"trace-cmd start -b {_KIB_PER_CPU} -C mono {events} >&2 || exit 1\n"
+    start = f"trace-cmd start -b {kib_per_cpu} -C mono {options} >&2 || exit 1\n"
     stop = (
         f"trace-cmd stop >&2\ntrace-cmd extract -o {shlex.quote(file)} >&2\ntrace-cmd reset >&2\n"
     )
