@@ -260,7 +260,7 @@ u32 lavd_random(void);
 int lavd_begin_power(struct saakm_policy *policy, const char *mode);
 void lavd_end_power(void);
 void lavd_set_active(void);
-bool lavd_use_cpu(int cpu);
+void lavd_use_cpu(int cpu);
 const char *lavd_power_name(void);
 
 #endif /* _LAVD_H */

@@ -99,7 +99,7 @@ static void lavd_find_domain(struct lavd_search *s, const struct process_event *
 	}
 }
 
-/* No hardware thread of the waker's core is about to run anything else. */
+/* Nobody else waits where the waker runs. */
 static bool lavd_waker_makes_way(const struct lavd_search *s)
 {
 	return s->waker_cpu >= 0 && READ_ONCE(wake_sync) &&
@@ -110,16 +110,18 @@ static bool lavd_waker_makes_way(const struct lavd_search *s)
 /* One that is not in use, of the last CPU's cache: it is used from now on. */
 static int lavd_extend(const struct lavd_search *s)
 {
-	int cache = lavd_cpu(s->prev_cpu)->domain->cache, cpu;
 	const struct lavd_domain *domain = lavd_cpu(s->prev_cpu)->domain, *at = domain;
 	unsigned int i = 0;
+	int cpu;
 
 	if (READ_ONCE(lavd_system.all_active) || !READ_ONCE(overflow_extend))
 		return -1;
 	do {
-		cpu = at->cache == cache ? saakm_idle_cpu_in(s->task, &at->cpus) : -1;
-		if (cpu >= 0)
-			return lavd_use_cpu(cpu) ? cpu : -1;
+		cpu = at->cache == domain->cache ? saakm_idle_cpu_in(s->task, &at->cpus) : -1;
+		if (cpu >= 0) {
+			lavd_use_cpu(cpu);
+			return cpu;
+		}
 		at = i < lavd_nr_near(domain) ? lavd_domains[domain->neighbours[i++]] : NULL;
 	} while (at);
 	return -1;

@@ -146,12 +146,11 @@ void lavd_set_active(void)
 }
 
 /* A thread shall run there that finds no other CPU. */
-bool lavd_use_cpu(int cpu)
+void lavd_use_cpu(int cpu)
 {
 	struct lavd_domain *domain = lavd_cpu(cpu)->domain;
 
 	if (!READ_ONCE(lavd_system.all_active) && !cpumask_test_cpu(cpu, &domain->active) &&
 	    !cpumask_test_cpu(cpu, &domain->overflow))
 		cpumask_set_cpu(cpu, &domain->overflow);
-	return true;
 }
