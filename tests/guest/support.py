@@ -210,7 +210,12 @@ class Watch:
         self._pool.violations = now
         self._fail_on_splats()
         if not self._least <= now - before <= self._most:
-            pytest.fail(f"{now - before} violations instead of {self._least}", pytrace=False)
+            said = [line for line in self.guest.console()[self.since :].splitlines()
+                    if "saakm: policy " in line]  # fmt: skip
+            pytest.fail(
+                "\n".join([f"{now - before} violations instead of {self._least}", *said[:10]]),
+                pytrace=False,
+            )
 
     def recover(self) -> None:
         """After a failure: keeps the guest only if it is as good as new."""

@@ -83,7 +83,8 @@ def test_what_holds_of_hogs(lab):
         assert abs(run["involuntary"] - one["preempted"]) <= one["threads"]
     for scheduler in SCHEDULERS:
         bound = found["bound", scheduler]["placement"]
-        assert sum(bound["migrations"].values()) <= 1 and bound["residency"] > 0.98
+        # Whoever starts them may move with each of its three execs, and when it binds itself.
+        assert sum(bound["migrations"].values()) <= 4 and bound["residency"] > 0.98
         assert bound["by_vllc"]["2-3"] > 0.98 * bound["cpu_s"] and bound["preempted"] > 10
     assert abs(found["bound", "rr"]["placement"]["turn_us_p50"] - SLICE_US) <= TICK_US + 100
     assert abs(found["bound", SHORT]["placement"]["turn_us_p50"] - SHORT_US) < 50

@@ -255,7 +255,8 @@ static unsigned int wrong_shares(struct saakm_policy *policy)
 	cpumask_clear(&mask);
 	missed = saakm_share_queue(policy, NULL) != -EINVAL;
 	missed |= (saakm_share_queue(policy, &mask) != -EINVAL) << 1;
-	if (!strcmp(masks, "none"))
+	/* Who refills may have a second one. */
+	if (!strcmp(masks, "none") || strcmp(refill, "class"))
 		return missed;
 	/* Some, or all of them have a queue; and one that has. */
 	missed |= (saakm_share_queue(policy, cpu_possible_mask) != -EINVAL) << 2;
