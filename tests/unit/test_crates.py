@@ -101,8 +101,11 @@ def test_a_name_and_its_options():
         NEWER, ("--virt-llc=4-4", "--per-cpu-dsq"))  # fmt: skip
     assert peers.apart(f"{NEWER} --cpu-pref-order '0, 1'")[1] == ("--cpu-pref-order", "0, 1")
     assert peers.apart("user:rustland --no-burst") == ("user:rustland --no-burst", ())
+    assert peers.apart("my/policies --old/lavd")[1] == ()
     with pytest.raises(BadInput, match="no command line"):
         peers.apart(f"{NEWER} '--per-cpu-dsq")
+    with pytest.raises(BadInput, match="'lavd' takes no options"):
+        peers.apart("lavd --virt-llc=4-4")
 
 
 def test_applications_under_one_with_options(monkeypatch, tmp_path):
@@ -134,7 +137,7 @@ def test_costs_of_one_with_options():
     assert measure.loaded_policies(words[1], measure.Conditions()) == []
     plain, optional = (measure.time_limit(w, [], measure.Conditions()) for w in ("fifo", words[1]))
     assert optional > plain
-    with pytest.raises(BadInput, match="there is no scheduler 'scx_fifo --x' to measure"):
+    with pytest.raises(BadInput, match="'scx_fifo' takes no options"):
         chosen_schedulers(["scx_fifo --x"], patched=True)
 
 

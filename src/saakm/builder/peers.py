@@ -59,8 +59,14 @@ _CHOOSE = "import os, sys; os.sched_setscheduler(0, 7, os.sched_param(0)); os.ex
 
 def apart(word: str) -> tuple[str, tuple[str, ...]]:
     """One from crates.io, and the options behind it; any other scheduler as it is written."""
-    name, blank, options = word.strip().partition(" ")
-    if name not in CRATES or not blank:
+    name, _, options = word.strip().partition(" ")
+    if name not in CRATES:
+        if not {"/", ":"} & set(name) and options.lstrip().startswith("-"):
+            raise BadInput(
+                f"'{name}' takes no options",
+                f"'{options}' stands behind it; {', '.join(CRATES)} take some",
+                "a policy's parameters stand behind colons: NAME:PARAMETER=VALUE",
+            )
         return word, ()
     try:
         return name, tuple(shlex.split(options))
