@@ -114,7 +114,8 @@ static bool lavd_steal_for(int cpu, void *from)
 {
 	struct core_event *to = saakm_core_of(lavd_policy, cpu);
 
-	return saakm_steal(from, cpu, &to->rq, 1, lavd_may_leave, NULL) > 0;
+	/* The CPU in question may idle itself by now. */
+	return from != &to->rq && saakm_steal(from, cpu, &to->rq, 1, lavd_may_leave, NULL) > 0;
 }
 
 /* Who was placed on an idle CPU, which a class above has taken since: nobody else would look. */
