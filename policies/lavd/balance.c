@@ -66,19 +66,22 @@ static bool lavd_plan_domain(struct lavd_domain *domain, const struct lavd_plan 
 	return give;
 }
 
-#define IDLE_TRIES	16
+#define TRIES	16
 
-/* Calls @call for idle CPUs of a domain and of those near it, until it returns true. */
-static bool lavd_for_idle(const struct lavd_domain *domain, bool (*call)(int cpu, void *arg),
-			  void *arg)
+/*
+ * Calls @call for those CPUs of a domain and of those near it that are as @wanted, until it
+ * returns true. It begins anywhere: who waits may not be allowed to use the first of them.
+ */
+static bool lavd_for_cpus(const struct lavd_domain *domain, bool (*wanted)(int cpu),
+			  bool (*call)(int cpu, void *arg), void *arg)
 {
+	unsigned int i = 0, tries = TRIES, start = lavd_random() % nr_cpu_ids;
 	const struct lavd_domain *at = domain;
-	unsigned int i = 0, tries = IDLE_TRIES;
 	int cpu;
 
 	do {
-		for_each_cpu_and(cpu, &at->cpus, cpu_online_mask) {
-			if (!saakm_cpu_idle(cpu))
+		for_each_cpu_wrap(cpu, &at->cpus, start) {
+			if (!cpu_online(cpu) || !wanted(cpu))
 				continue;
 			if (call(cpu, arg))
 				return true;
@@ -102,7 +105,7 @@ static void lavd_call_idle(const struct lavd_domain *domain)
 	unsigned int nr = domain->nr_queued;
 
 	if (nr)
-		lavd_for_idle(domain, lavd_kick_one, &nr);
+		lavd_for_cpus(domain, saakm_cpu_idle, lavd_kick_one, &nr);
 }
 
 static bool lavd_may_leave(struct task_struct *task, void *cpu)
@@ -114,21 +117,33 @@ static bool lavd_steal_for(int cpu, void *from)
 {
 	struct core_event *to = saakm_core_of(lavd_policy, cpu);
 
-	/* The CPU in question may idle itself by now. */
-	return from != &to->rq && saakm_steal(from, cpu, &to->rq, 1, lavd_may_leave, NULL) > 0;
+	/* If that CPU itself has come to idle since, it looks for whom to run. */
+	return from == &to->rq || saakm_steal(from, cpu, &to->rq, 1, lavd_may_leave, NULL) > 0;
 }
 
-/* Who was placed on an idle CPU, which a class above has taken since: nobody else would look. */
+static bool lavd_runs_on(int cpu)
+{
+	return saakm_running_on(lavd_policy, cpu);
+}
+
+/*
+ * Who was placed on an idle CPU, which a class above has taken since: nobody else would look. If
+ * none idles, he takes turns with one of ours.
+ */
 void lavd_relieve(void)
 {
+	const struct lavd_domain *domain;
 	struct core_event *core;
 	int cpu;
 
 	for_each_online_cpu(cpu) {
 		core = saakm_core_of(lavd_policy, cpu);
-		if (READ_ONCE(core->rq.nr_tasks) && !saakm_running_on(lavd_policy, cpu) &&
-		    !saakm_cpu_idle(cpu))
-			lavd_for_idle(lavd_cpu(cpu)->domain, lavd_steal_for, &core->rq);
+		if (!READ_ONCE(core->rq.nr_tasks) || saakm_running_on(lavd_policy, cpu) ||
+		    saakm_running_prio(cpu) == MAX_PRIO)
+			continue;
+		domain = lavd_cpu(cpu)->domain;
+		if (!lavd_for_cpus(domain, saakm_cpu_idle, lavd_steal_for, &core->rq))
+			lavd_for_cpus(domain, lavd_runs_on, lavd_steal_for, &core->rq);
 	}
 }
 

@@ -85,22 +85,23 @@ static bool lavd_serves_first_queue(const struct core_event *core, const struct 
 	       (!original && !(own->turns & 7));
 }
 
-/* The first of @rq, if it is due before whoever waits here, @own, or nobody does. */
-static bool lavd_take_before(struct core_event *core, struct saakm_rq *rq,
-			     const struct task_struct *own)
+/* The first of @rq, if it is due before @due, or there is no such limit. */
+static bool lavd_take_before(struct core_event *core, struct saakm_rq *rq, const u64 *due)
 {
-	return own ? saakm_take_before(core, rq, lavd_key(own)) : saakm_take(core, rq);
+	return due ? saakm_take_before(core, rq, *due) : saakm_take(core, rq);
 }
 
 /* Whoever is due first of those that wait for this CPU alone, and in the queues that it shares. */
 static bool lavd_take_earliest(struct core_event *core)
 {
 	bool first = lavd_nr_waiting(core->shared), second = lavd_nr_waiting(core->second);
-	struct task_struct *own = saakm_rq_first(&core->rq);
-	u64 key, other;
+	struct task_struct *task = saakm_rq_first(&core->rq);
+	/* Read now: when a take lets go of the core's lock, the thread may leave the policy. */
+	u64 due = task ? lavd_key(task) : 0, key, other;
+	const u64 *own = task ? &due : NULL;
 
 	if (!first && !second)
-		return own;
+		return task;
 	if (second && first && !lavd_serves_first_queue(core, lavd_cpu(core->id)))
 		first = false;
 	if (first && second && saakm_first_key(core->shared, &key) &&

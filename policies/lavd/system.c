@@ -272,6 +272,4 @@ void lavd_begin_system(u64 now)
 		lavd_cpu(cpu)->random = cpu;
 		cpumask_set_cpu(cpu, &lavd_cpu(cpu)->domain->steady);
 	}
-	for_each_online_cpu(cpu)
-		lavd_cpu(cpu)->idle_since_ns = saakm_cpu_idle(cpu) ? now : 0;
 }

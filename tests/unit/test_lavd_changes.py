@@ -217,6 +217,20 @@ def test_who_is_woken_as_its_cpu_is_taken_runs_elsewhere(lavd, tmp_path):
     assert done.ran("hog") > 690 * MS
 
 
+@pytest.mark.parametrize("settings", [(), ("virt_llc=1-1",), ("per_cpu_queues=1",)], ids=" ".join)
+@pytest.mark.parametrize("others, least", [(0, 800 * MS), (1, 500 * MS)], ids=["idle", "busy"])
+def test_who_may_leave_a_cpu_that_others_have_taken_does(lavd, tmp_path, others, least, settings):
+    """It waits where it was bound, in the CPU's own queue, in which no other CPU looks."""
+    groups = {
+        "other": G(HOG, cpus="1", start=0 if others else 2 * S),
+        "bound": G(HOG, cpus="0"),
+        "above": G(HOG, cpus="0", policy="rt:10", start=300 * MS),
+        "widens": G(f"sleep {400 * MS}\nset_cpus_of bound all\n", policy="fair"),
+    }
+    done = run(lavd, tmp_path, groups, S, Machine(2), *settings)
+    assert done.ran("bound") > least
+
+
 @pytest.mark.parametrize("n", [3, 4])
 def test_hogs_that_share_two_of_many_cpus_take_turns(lavd, tmp_path, n):
     """There is time left on the other six, which they may not use."""
