@@ -200,7 +200,8 @@ static int lavd_search(struct lavd_search *s)
 		return s->sticky;
 	if (whole)
 		return idle;
-	if (lavd_waker_makes_way(s))
+	/* In a queue of the domain it would not wait for the waker, but be taken by what idles. */
+	if ((idle < 0 || per_cpu_queues) && lavd_waker_makes_way(s))
 		return s->waker_cpu;
 	if (idle < 0) {
 		cpu = lavd_extend(s);

@@ -8,7 +8,7 @@ woken once, and what is asked is where it runs then.
 from pathlib import Path
 
 import pytest
-from lavd_runs import HOG, LAVD, MS, G, Machine, hogs, run, simulator, turns, with_fault
+from lavd_runs import HOG, LAVD, MS, G, Machine, Run, hogs, run, simulator, turns, with_fault
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def busy(*cpus: int) -> dict[str, G]:
     return {f"hog{cpu}": G(HOG, cpus=str(cpu), start=MS) for cpu in cpus}
 
 
-def place(
+def wake_once(
     program: Path,
     directory: Path,
     prev_cpu: int,
@@ -47,13 +47,17 @@ def place(
     groups: dict[str, G],
     machine: Machine,
     *settings: str,
-) -> tuple[int, int]:
-    """On which CPU it runs, and how long after it was woken."""
+) -> Run:
     groups = {"woken": G(body, cpus=str(prev_cpu))} | groups
     own = ("power=performance", *settings)
     ns = WHEN + 100 * MS
-    done = run(program, directory, groups, ns, machine, *own, objects=OBJECTS, traced=True)
-    at, cpu = next((at, cpu) for at, who, cpu in turns(done.trace) if who == "woken" and at >= WHEN)
+    return run(program, directory, groups, ns, machine, *own, objects=OBJECTS, traced=True)
+
+
+def place(*given) -> tuple[int, int]:
+    """On which CPU it runs, and how long after the time at which it is woken."""
+    trace = wake_once(*given).trace
+    at, cpu = next((at, cpu) for at, who, cpu in turns(trace) if who == "woken" and at >= WHEN)
     return cpu, at - WHEN
 
 
@@ -61,7 +65,7 @@ def place(
 
 # The waker has CPU 0, and who is woken had CPU 2. Only CPU 3 idles, which is half a core.
 WAKER = {"waker": G(SENDS, cpus="0")} | busy(1, 2)
-# In a queue of the domain it is seen by all that idle.
+# A queue of the domain is looked at by all that idle there.
 QUEUES = "per_cpu_queues=1"
 
 
@@ -72,10 +76,14 @@ def check_a_waker_makes_way(program, directory):
     assert cpu == 3 and wait < GOES_ON
 
 
-def check_a_cpu_that_idles_takes_it_before_the_waker_sleeps(program, directory):
-    """If they share a queue. So a waker's CPU is that of who is woken only if none there idles."""
-    cpu, wait = place(program, directory, 2, woken(BY_PIPE), WAKER, SMT)
+def check_one_that_idles_goes_before_a_waker_with_the_same_queue(program, directory):
+    """It would take the thread from there at once: so that goes there by itself, as without."""
+    given = (program, directory, 2, woken(BY_PIPE), WAKER, SMT)
+    cpu, wait = place(*given)
     assert cpu == 3 and wait < GOES_ON
+    done, without = wake_once(*given), wake_once(*given, "wake_sync=0")
+    assert done.groups["woken"]["migrations"] == without.groups["woken"]["migrations"]
+    assert done.dump.asked == without.dump.asked
 
 
 def check_a_waker_that_goes_on_does_not(program, directory):
@@ -104,7 +112,8 @@ def check_a_waker_does_not_where_it_may_not_run(program, directory):
 def check_a_waker_in_another_domain_does_not(program, directory):
     """Each core is a domain, and that of the waker has more to do."""
     groups = WAKER | {"more": G(HOG, cpus="1", start=MS)}
-    cpu, wait = place(program, directory, 2, woken(BY_PIPE), groups, SMT, "virt_llc=1-1")
+    settings = ("virt_llc=1-1", QUEUES)
+    cpu, wait = place(program, directory, 2, woken(BY_PIPE), groups, SMT, *settings)
     assert cpu == 3 and wait < GOES_ON
 
 
@@ -176,6 +185,10 @@ FAULTS = {
     "no waker makes way": (
         "place.c", "s->waker_cpu >= 0 && READ_ONCE(wake_sync) &&", "0 &&",
         check_a_waker_makes_way,
+    ),
+    "a waker goes before what would take the thread at once": (
+        "place.c", "(idle < 0 || per_cpu_queues) && ", "",
+        check_one_that_idles_goes_before_a_waker_with_the_same_queue,
     ),
     "wake_sync=0 counts for nothing": (
         "place.c", "READ_ONCE(wake_sync) &&", "", check_a_waker_makes_way,
