@@ -75,11 +75,12 @@ static bool lavd_plan_domain(struct lavd_domain *domain, const struct lavd_plan 
 static bool lavd_for_cpus(const struct lavd_domain *domain, bool (*wanted)(int cpu),
 			  bool (*call)(int cpu, void *arg), void *arg)
 {
-	unsigned int i = 0, tries = TRIES, start = lavd_random() % nr_cpu_ids;
 	const struct lavd_domain *at = domain;
-	int cpu;
+	unsigned int i = 0, tries = TRIES;
+	int cpu, start;
 
 	do {
+		start = lavd_anywhere_in(&at->cpus);
 		for_each_cpu_wrap(cpu, &at->cpus, start) {
 			if (!cpu_online(cpu) || !wanted(cpu))
 				continue;
@@ -102,7 +103,7 @@ static bool lavd_kick_one(int cpu, void *nr)
 /* Idle CPUs look when they begin to idle; what is to be taken may have come since. */
 static void lavd_call_idle(const struct lavd_domain *domain)
 {
-	unsigned int nr = domain->nr_queued;
+	unsigned int nr = domain->nr_shared;
 
 	if (nr)
 		lavd_for_cpus(domain, saakm_cpu_idle, lavd_kick_one, &nr);
@@ -128,7 +129,7 @@ static bool lavd_runs_on(int cpu)
 
 /*
  * Who was placed on an idle CPU, which a class above has taken since: nobody else would look. If
- * none idles, he takes turns with one of ours.
+ * none idles, it shares a CPU with one of ours.
  */
 void lavd_relieve(void)
 {

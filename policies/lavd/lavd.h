@@ -21,7 +21,7 @@
  * @left_ns: when its last turn ended
  * @slice_ns: of its last turn
  * @charged_ns: CPU time, of all its life, that has been counted
- * @load: busy while it is runnable
+ * @load: busy from its first turn until it sleeps
  * @utilisation: what @load said when it went to sleep
  * @queued_load: what it added to &lavd_domain.queued_load
  * @queued_in: where it did, or NULL
@@ -72,10 +72,10 @@ struct lavd_task {
  * @sum_criticality: of those
  * @max_criticality: of those since the system was looked at
  * @used_ns: CPU time of lavd's threads
- * @turn_ns: of that, what the turn has had that goes on
+ * @turn_ns: of @used_ns, what belongs to the turn that goes on
  * @running: of whom a turn goes on, or NULL
  * @extended: whose slice was extended, as it holds a lock
- * @service_ns: the same, as of weight 100
+ * @service_ns: CPU time of lavd's threads, as of weight 100
  * @idle_ns: how long it has idled, up to the last end of it
  * @idle_since_ns: when it began to idle, or 0
  * @preemptions: how often threads made way, or were asked to from here
@@ -134,6 +134,7 @@ struct lavd_cpu {
  * @may_take: load that it may take until the system is looked at again
  * @may_give: load that may be taken from it
  * @nr_queued: threads that waited here then
+ * @nr_shared: of those, who waited in queues from which several CPUs take
  * @utilisation: sum over its CPUs
  */
 struct lavd_domain {
@@ -145,7 +146,7 @@ struct lavd_domain {
 	u32			load, nr_active, nr_steady, nr_turbulent, threshold;
 	bool			steals, gives;
 	atomic_long_t		may_take, may_give;
-	u32			nr_queued, utilisation;
+	u32			nr_queued, nr_shared, utilisation;
 };
 
 /**
@@ -255,12 +256,15 @@ void lavd_relieve(void);
 struct task_struct *lavd_take_of(struct core_event *core, const struct lavd_domain *domain,
 				 const struct saakm_rq *own);
 u32 lavd_random(void);
+int lavd_anywhere_in(const struct cpumask *cpus);
 
 /* power.c: which CPUs are used */
 int lavd_begin_power(struct saakm_policy *policy, const char *mode);
 void lavd_end_power(void);
 void lavd_set_active(void);
+bool lavd_in_use(int cpu);
 void lavd_use_cpu(int cpu);
+int lavd_use_another(const struct task_struct *task, int near);
 const char *lavd_power_name(void);
 
 #endif /* _LAVD_H */

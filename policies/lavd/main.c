@@ -18,7 +18,7 @@ MODULE_PARM_DESC(per_cpu_queues, "a queue for each core; else for each domain");
 
 bool original;
 module_param(original, bool, 0444);
-MODULE_PARM_DESC(original, "decide as scx_lavd 1.1.4 does, its defects included");
+MODULE_PARM_DESC(original, "with those defects of scx_lavd 1.1.4 that README.md says are back");
 
 static char *virt_llc = "";
 module_param(virt_llc, charp, 0444);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * On which CPU a thread that wakes shall run: near the last one, on a core that idles as a whole
- * if there is one, and in another domain only if its own has more load than its share, and that
- * one less. scx_lavd 1.1.4, idle.bpf.c, pick_idle_cpu().
+ * if there is one. In another domain if its own has more load than its share and that one less, if
+ * it is the domain of a waker who is about to sleep, or if a CPU has to be taken into use.
+ * scx_lavd 1.1.4, idle.bpf.c, pick_idle_cpu().
  */
 #include <linux/sched/clock.h>
 
@@ -64,17 +65,11 @@ static int lavd_idle_in(const struct lavd_search *s, const struct lavd_domain *d
 		return saakm_idle_cpu_in(s->task, &domain->cpus);
 	if (READ_ONCE(domain->nr_turbulent) && lavd_is_vulnerable(s->t, domain))
 		cpu = saakm_idle_cpu_in(s->task, &domain->steady);
+	if (cpu >= 0 && !lavd_in_use(cpu))
+		cpu = -1;
 	if (cpu < 0 && READ_ONCE(domain->nr_active))
 		cpu = saakm_idle_cpu_in(s->task, &domain->active);
 	return cpu >= 0 ? cpu : saakm_idle_cpu_in(s->task, &domain->overflow);
-}
-
-static bool lavd_in_use(int cpu)
-{
-	const struct lavd_domain *domain = lavd_cpu(cpu)->domain;
-
-	return READ_ONCE(lavd_system.all_active) || cpumask_test_cpu(cpu, &domain->active) ||
-	       cpumask_test_cpu(cpu, &domain->overflow);
 }
 
 /* Beside the last CPU's domain that of a waker who is about to sleep, if it has less load. */
@@ -105,26 +100,6 @@ static bool lavd_waker_makes_way(const struct lavd_search *s)
 	return s->waker_cpu >= 0 && READ_ONCE(wake_sync) &&
 	       lavd_cpu(s->waker_cpu)->domain == lavd_cpu(s->prev_cpu)->domain &&
 	       !lavd_waits_here(saakm_core_of(lavd_policy, s->waker_cpu));
-}
-
-/* One that is not in use, of the last CPU's cache: it is used from now on. */
-static int lavd_extend(const struct lavd_search *s)
-{
-	const struct lavd_domain *domain = lavd_cpu(s->prev_cpu)->domain, *at = domain;
-	unsigned int i = 0;
-	int cpu;
-
-	if (READ_ONCE(lavd_system.all_active) || !READ_ONCE(overflow_extend))
-		return -1;
-	do {
-		cpu = at->cache == domain->cache ? saakm_idle_cpu_in(s->task, &at->cpus) : -1;
-		if (cpu >= 0) {
-			lavd_use_cpu(cpu);
-			return cpu;
-		}
-		at = i < lavd_nr_near(domain) ? lavd_domains[domain->neighbours[i++]] : NULL;
-	} while (at);
-	return -1;
 }
 
 /* In a domain that has less load than its share. @whole: on a core that idles as a whole */
@@ -178,16 +153,23 @@ static int lavd_warm_cpu(struct lavd_search *s)
 /* Where it stays if nothing idles: its last CPU, or any of the domain that it may use. */
 static int lavd_stay(const struct lavd_search *s)
 {
-	unsigned int from = lavd_random() % nr_cpu_ids;
-	int cpu;
+	int cpu, from;
 
 	if (s->sticky >= 0)
 		return s->sticky;
+	from = lavd_anywhere_in(&s->domain->cpus);
 	for_each_cpu_wrap(cpu, &s->domain->cpus, from) {
-		if (cpumask_test_cpu(cpu, s->task->cpus_ptr))
+		if (cpumask_test_cpu(cpu, s->task->cpus_ptr) && lavd_in_use(cpu))
 			return saakm_usable_cpu(s->task, cpu);
 	}
 	return saakm_usable_cpu(s->task, s->prev_cpu);
+}
+
+/* Of all CPUs that it may use. */
+static bool lavd_none_idles(const struct lavd_search *s)
+{
+	return (lavd_nr_domains == 1 && READ_ONCE(lavd_system.all_active)) ||
+	       saakm_idle_cpu_in(s->task, cpu_online_mask) < 0;
 }
 
 static int lavd_search(struct lavd_search *s)
@@ -195,6 +177,8 @@ static int lavd_search(struct lavd_search *s)
 	int idle = lavd_idle_in(s, s->domain), cpu;
 	bool whole = idle >= 0 && lavd_whole_core_idles(idle);
 
+	if (idle < 0 && lavd_none_idles(s))
+		return lavd_stay(s);
 	if (s->sticky >= 0 && saakm_idle_for(s->task, s->sticky) && lavd_in_use(s->sticky) &&
 	    (!whole || lavd_whole_core_idles(s->sticky)))
 		return s->sticky;
@@ -204,7 +188,7 @@ static int lavd_search(struct lavd_search *s)
 	if ((idle < 0 || per_cpu_queues) && lavd_waker_makes_way(s))
 		return s->waker_cpu;
 	if (idle < 0) {
-		cpu = lavd_extend(s);
+		cpu = lavd_use_another(s->task, s->prev_cpu);
 		if (cpu >= 0)
 			return cpu;
 	}

@@ -110,9 +110,14 @@ static void lavd_leave_out(int cpu, struct lavd_domain *domain)
 		cpumask_clear_cpu(cpu, &domain->overflow);
 }
 
+static const u16 *lavd_current_order(void)
+{
+	return READ_ONCE(lavd_power) == POWERSAVE ? lavd_order : lavd_spread_order;
+}
+
 static void lavd_compact(unsigned int needed)
 {
-	const u16 *order = lavd_power == POWERSAVE ? lavd_order : lavd_spread_order;
+	const u16 *order = lavd_current_order();
 	unsigned int i, n = 0, nr = num_possible_cpus();
 	struct lavd_domain *domain;
 
@@ -145,12 +150,58 @@ void lavd_set_active(void)
 	WRITE_ONCE(system->all_active, needed >= system->nr_online);
 }
 
-/* A thread shall run there that finds no other CPU. */
+/* It is to be used, or is besides. */
+bool lavd_in_use(int cpu)
+{
+	const struct lavd_domain *domain = lavd_cpu(cpu)->domain;
+
+	return READ_ONCE(lavd_system.all_active) || cpumask_test_cpu(cpu, &domain->active) ||
+	       cpumask_test_cpu(cpu, &domain->overflow);
+}
+
+/* A thread runs there that may use no other CPU, or finds none. */
 void lavd_use_cpu(int cpu)
 {
-	struct lavd_domain *domain = lavd_cpu(cpu)->domain;
+	if (!lavd_in_use(cpu))
+		cpumask_set_cpu(cpu, &lavd_cpu(cpu)->domain->overflow);
+}
 
-	if (!READ_ONCE(lavd_system.all_active) && !cpumask_test_cpu(cpu, &domain->active) &&
-	    !cpumask_test_cpu(cpu, &domain->overflow))
-		cpumask_set_cpu(cpu, &domain->overflow);
+/* Does a CPU in use idle, in the domain or near it? */
+static bool lavd_used_one_idles(const struct task_struct *task, const struct lavd_domain *domain)
+{
+	const struct lavd_domain *at = domain;
+	unsigned int i = 0;
+
+	while (saakm_idle_cpu_in(task, &at->active) < 0 &&
+	       saakm_idle_cpu_in(task, &at->overflow) < 0) {
+		if (i == lavd_nr_near(domain))
+			return false;
+		at = lavd_domains[domain->neighbours[i++]];
+	}
+	return true;
+}
+
+/*
+ * For a thread that finds no idle CPU in use: the next one in order, of the same cache as @near, is
+ * used from now on, if it idles. Returns it, or -1.
+ */
+int lavd_use_another(const struct task_struct *task, int near)
+{
+	const struct lavd_domain *domain = lavd_cpu(near)->domain;
+	const u16 *order = lavd_current_order();
+	unsigned int i, nr = num_possible_cpus();
+
+	if (READ_ONCE(lavd_system.all_active) || !READ_ONCE(overflow_extend) ||
+	    lavd_used_one_idles(task, domain))
+		return -1;
+	for (i = READ_ONCE(lavd_system.nr_active); i < nr; i++) {
+		if (lavd_cpu(order[i])->domain->cache != domain->cache || lavd_in_use(order[i]) ||
+		    !cpu_online(order[i]) || !cpumask_test_cpu(order[i], task->cpus_ptr))
+			continue;
+		if (!saakm_idle_for(task, order[i]))
+			return -1;
+		lavd_use_cpu(order[i]);
+		return order[i];
+	}
+	return -1;
 }

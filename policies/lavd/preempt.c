@@ -70,6 +70,12 @@ u32 lavd_random(void)
 	return *random >> 8;
 }
 
+/* @cpus: not empty */
+int lavd_anywhere_in(const struct cpumask *cpus)
+{
+	return cpumask_nth(lavd_random() % cpumask_weight(cpus), cpus);
+}
+
 /*
  * Of two that would make way, the CPU where it would run and any of the domain or any two, it is
  * the less critical. scx_lavd takes the other one.
@@ -77,14 +83,14 @@ u32 lavd_random(void)
 static int lavd_choose_victim(const struct process_event *event, int preferred,
 			      const struct lavd_domain *domain, const struct lavd_rank *rank)
 {
-	unsigned int from = lavd_random() % nr_cpu_ids;
 	struct lavd_rank ranks[2];
-	int victims[2], found = 0, cpu;
+	int victims[2], found = 0, cpu, from;
 
 	if (preferred >= 0 && lavd_yields_to(preferred, rank, &ranks[0]))
 		victims[found++] = preferred;
 	if (event->task->nr_cpus_allowed == 1)
 		return found ? preferred : -1;
+	from = lavd_anywhere_in(&domain->cpus);
 	for_each_cpu_wrap(cpu, &domain->cpus, from) {
 		if (cpu == preferred || cpu == task_cpu(event->task) ||
 		    !cpumask_test_cpu(cpu, event->task->cpus_ptr) ||

@@ -114,7 +114,8 @@ static bool lavd_take_earliest(struct core_event *core)
 		return true;
 	/* Rather than idle it serves the queue that it would leave to others. */
 	return core->rq.nr_tasks ||
-	       (lavd_nr_waiting(core->shared) && saakm_take(core, core->shared));
+	       (lavd_nr_waiting(core->shared) && saakm_take(core, core->shared)) ||
+	       (lavd_nr_waiting(core->second) && saakm_take(core, core->second));
 }
 
 #define LOOKS	8

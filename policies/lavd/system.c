@@ -63,7 +63,7 @@ static u64 lavd_idled_on(const struct lavd_cpu *own, u64 now)
 	return since_ns && (s64)(now - since_ns) > 0 ? idle_ns + now - since_ns : idle_ns;
 }
 
-/* Between two looks the counts are read, but for the idle thread's, while they change. */
+/* The CPU goes on counting meanwhile: what is missed now is seen at the next look. */
 static void lavd_look_at_cpu(int cpu, struct lavd_sums *sums)
 {
 	struct lavd_cpu *own = lavd_cpu(cpu);
@@ -98,15 +98,12 @@ static void lavd_look_at_cpu(int cpu, struct lavd_sums *sums)
 	sums->nr_online++;
 }
 
-/* Threads that wait in queues of a core, those that it shares with its siblings counted once. */
+/* Threads that wait in the queue of a core, counted once for all its hardware threads. */
 static u32 lavd_waiting_at(int cpu)
 {
-	const struct core_event *core = saakm_core_of(lavd_policy, cpu);
-	u32 nr = READ_ONCE(core->rq.nr_tasks);
-
-	if (per_cpu_queues && cpumask_first(lavd_cpu(cpu)->siblings) == cpu)
-		nr += READ_ONCE(core->shared->nr_tasks);
-	return nr;
+	if (!per_cpu_queues || cpumask_first(lavd_cpu(cpu)->siblings) != cpu)
+		return 0;
+	return READ_ONCE(saakm_core_of(lavd_policy, cpu)->shared->nr_tasks);
 }
 
 /* Who goes to turbulent CPUs? So many that they have the share of load that they are to have. */
@@ -131,7 +128,7 @@ static void lavd_set_threshold(struct lavd_domain *domain, u64 steady, u64 turbu
 static void lavd_look_at_domain(struct lavd_domain *domain, struct lavd_sums *sums)
 {
 	const struct core_event *core = NULL;
-	u32 nr_steady = 0, nr_turbulent = 0, queued = 0, utilisation = 0;
+	u32 nr_steady = 0, nr_turbulent = 0, queued = 0, shared = 0, utilisation = 0;
 	u64 steady = 0, turbulent = 0;
 	int cpu;
 
@@ -139,7 +136,8 @@ static void lavd_look_at_domain(struct lavd_domain *domain, struct lavd_sums *su
 	for_each_cpu_and(cpu, &domain->cpus, cpu_online_mask) {
 		lavd_look_at_cpu(cpu, sums);
 		core = saakm_core_of(lavd_policy, cpu);
-		queued += lavd_waiting_at(cpu);
+		queued += READ_ONCE(core->rq.nr_tasks);
+		shared += lavd_waiting_at(cpu);
 		utilisation += lavd_cpu(cpu)->utilisation;
 		if (lavd_cpu(cpu)->turbulent) {
 			cpumask_clear_cpu(cpu, &domain->steady);
@@ -152,10 +150,12 @@ static void lavd_look_at_domain(struct lavd_domain *domain, struct lavd_sums *su
 		}
 	}
 	if (core && !per_cpu_queues)
-		queued += READ_ONCE(core->shared->nr_tasks) + READ_ONCE(core->second->nr_tasks);
+		shared += READ_ONCE(core->shared->nr_tasks) + READ_ONCE(core->second->nr_tasks);
+	queued += shared;
 	WRITE_ONCE(domain->nr_steady, nr_steady);
 	WRITE_ONCE(domain->nr_turbulent, nr_turbulent);
 	domain->nr_queued = queued;
+	domain->nr_shared = shared;
 	domain->utilisation = utilisation;
 	sums->nr_queued += queued;
 	lavd_set_threshold(domain, steady, turbulent);

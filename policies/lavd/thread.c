@@ -110,6 +110,9 @@ unsigned int lavd_wakeup_circumstances(struct process_event *event)
 {
 	unsigned int how = lavd_circumstances(event) | LAVD_WOKEN;
 
+	/* sched_ext does not ask where such a thread shall run; only then scx_lavd looks. */
+	if (original && (event->task->nr_cpus_allowed == 1 || event->task->migration_disabled))
+		return how;
 	if (event->flags & SAAKM_EV_SYNC)
 		how |= LAVD_WOKEN_SYNC;
 	switch (saakm_waker()) {

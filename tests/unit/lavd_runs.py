@@ -111,6 +111,7 @@ class Domain:
 @dataclass(frozen=True)
 class Dump:
     slice_us: int
+    criticality: int
     in_use: int
     online: int
     mode: str
@@ -122,7 +123,7 @@ class Dump:
 
 
 _DUMP = re.compile(
-    r"slice (\d+) us, criticality \d+ on average, \d+ at most, \d+ preempt\n"
+    r"slice (\d+) us, criticality (\d+) on average, \d+ at most, \d+ preempt\n"
     r"(\d+) of (\d+) CPUs in use \((\w+)\), (\d+) % busy, (\d+) wait\n"
     r"(\d+) asked to make way, (\d+) turns in another domain than before\n"
 )
@@ -134,7 +135,7 @@ _DOMAIN = re.compile(
 def parse(dump: str) -> Dump:
     head = _DUMP.match(dump)
     assert head, dump
-    slice_us, in_use, online, mode, busy, waiting, asked, crossings = head.groups()
+    slice_us, criticality, in_use, online, mode, busy, waiting, asked, crossings = head.groups()
     rest = dump[head.end() :]
     domains = [
         Domain(m[1], int(m[2]), int(m[3]), int(m[4]), bool(m[5]), bool(m[6]))
@@ -142,7 +143,8 @@ def parse(dump: str) -> Dump:
     ]
     assert len(domains) == rest.count("\n")
     numbers = map(int, (busy, waiting, asked, crossings))
-    return Dump(int(slice_us), int(in_use), int(online), mode, *numbers, domains)
+    sizes = map(int, (slice_us, criticality, in_use, online))
+    return Dump(*sizes, mode, *numbers, domains)
 
 
 @dataclass(frozen=True)
@@ -192,9 +194,12 @@ def run(
     trace = directory / "trace"
     own = [f"trace={trace}"] if traced else []
     done = start(program, directory, text(groups, objects), ns, machine, *settings, *own)
-    assert done.returncode == 0, done.stderr
+    # No AssertionError: by that a check notices what is missing.
+    if done.returncode:
+        raise RuntimeError(done.stderr)
     found = json.loads(done.stdout)
-    assert [one for one in found["warnings"] if not EXPECTED.search(one)] == []
+    if unexpected := [one for one in found["warnings"] if not EXPECTED.search(one)]:
+        raise RuntimeError(unexpected)
     (policy,) = json.loads(done.stderr[done.stderr.index("[{") :])
     by_name = {group["name"]: group for group in found["groups"]}
     return Run(by_name, parse(policy["dump"]), found, trace)

@@ -297,11 +297,11 @@ FAULTS = {
         check_balanced_and_powersave_compact_any_load,
     ),
     "cores are filled one by one": (
-        "power.c", "lavd_power == POWERSAVE ? lavd_order : lavd_spread_order", "lavd_order",
+        "power.c", "READ_ONCE(lavd_power) == POWERSAVE ? lavd_order : lavd_spread_order", "lavd_order",
         check_cores_are_filled_in_order,
     ),
     "cores are filled side by side": (
-        "power.c", "lavd_power == POWERSAVE ? lavd_order : lavd_spread_order", "lavd_spread_order",
+        "power.c", "READ_ONCE(lavd_power) == POWERSAVE ? lavd_order : lavd_spread_order", "lavd_spread_order",
         check_cores_are_filled_in_order,
     ),
     "no CPU is turbulent": (

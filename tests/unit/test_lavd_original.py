@@ -152,6 +152,19 @@ def check_longer_slices_do_not_end(program, directory):
         assert original.longest_wait(*names) > longest_ms * MS
 
 
+# --- wakeups ---
+
+
+def check_threads_that_are_bound_have_no_waker(program, directory):
+    """A timer's interrupt wakes it: that makes it more critical, bound or not."""
+    given = program, directory, {"w": G(wakes(100_000, 10 * MS), cpus="0")}, S, Machine(2)
+    mended, original = both(*given)
+    assert mended.dump.criticality > 1.1 * original.dump.criticality
+    free = program, directory, {"w": G(wakes(100_000, 10 * MS))}, S, Machine(2)
+    mended, original = both(*free)
+    assert mended.dump.criticality == original.dump.criticality
+
+
 # --- core compaction ---
 
 
@@ -161,8 +174,8 @@ def check_cpus_that_were_needed_are_dropped(program, directory):
     While that stays in use it goes on there: for 25 looks, on average, not for about one.
     """
     groups = touched(8) | {
-        "short": G(wakes(100_000, 10 * MS), start=20 * MS),
-        "burst": G(wakes(3 * MS, 400 * MS), n=4, start=21 * MS),
+        "short": G(wakes(100_000, 10 * MS), start=22 * MS),
+        "burst": G(wakes(3 * MS, 200 * MS), n=3, start=23 * MS),
     }
     own = {"traced": True}
     runs = both(program, directory, groups, 20 * S, Machine(8), "power=powersave", **own)
@@ -250,6 +263,10 @@ FAULTS = {
     "the average is that of a share": (
         "system.c", "\tif (original)\n\t\tmean =", "\tif (0)\n\t\tmean =",
         check_greedy_ones_do_not_preempt,
+    ),
+    "who is bound has a waker": (
+        "thread.c", "if (original && (event->task->nr_cpus_allowed", "if (0 && (event->task->nr_cpus_allowed",
+        check_threads_that_are_bound_have_no_waker,
     ),
     "who joins has what its parent has": (
         "thread.c", "\tif (original)\n\t\tt->service_ns =", "\tif (0)\n\t\tt->service_ns =",

@@ -109,6 +109,14 @@ def check_a_waker_does_not_where_it_may_not_run(program, directory):
     assert cpu == 3 and wait < GOES_ON
 
 
+def check_a_waker_does_not_while_none_idles(program, directory):
+    """All are busy: it waits for its last CPU, though nobody else waits for the waker's."""
+    groups = busy(1, 2, 3) | {"waker": G(f"sleep {WHEN}\nsend p 1 now\n{HOG}", cpus="0")}
+    settings = (QUEUES, "preemption=0")
+    cpu, _ = place(program, directory, 2, woken(BY_PIPE), groups, Machine(4), *settings)
+    assert cpu == 2
+
+
 def check_a_waker_in_another_domain_does_not(program, directory):
     """Each core is a domain, and that of the waker has more to do."""
     groups = WAKER | {"more": G(HOG, cpus="1", start=MS)}
@@ -182,6 +190,9 @@ def test_it_does_so(lavd, tmp_path, check):
 
 # Where, what stands there, what stands there then, and who notices.
 FAULTS = {
+    "a waker makes way while none idles": (
+        "place.c", "idle < 0 && lavd_none_idles(s)", "0", check_a_waker_does_not_while_none_idles,
+    ),
     "no waker makes way": (
         "place.c", "s->waker_cpu >= 0 && READ_ONCE(wake_sync) &&", "0 &&",
         check_a_waker_makes_way,
@@ -199,10 +210,6 @@ FAULTS = {
     "a waker makes way though others wait": (
         "place.c", "\t       !lavd_waits_here(saakm_core_of(lavd_policy, s->waker_cpu));",
         "\t       lavd_policy;", check_a_waker_does_not_if_others_wait_there,
-    ),
-    "a waker makes way for whom may not run there": (
-        "place.c", "!cpumask_test_cpu(event->waker_cpu, s->task->cpus_ptr)", "0",
-        check_a_waker_does_not_where_it_may_not_run,
     ),
     "a waker in another domain makes way": (
         "place.c", "lavd_cpu(s->waker_cpu)->domain == lavd_cpu(s->prev_cpu)->domain &&", "",
@@ -259,3 +266,11 @@ def test_without_a_rule_it_does_not(tmp_path, fault):
     broken = with_fault(tmp_path, file, old, new)
     with pytest.raises(AssertionError):
         check(broken, tmp_path)
+
+
+def test_the_class_refuses_the_cpu_of_a_waker_that_may_not_be_used(tmp_path):
+    rule = "!cpumask_test_cpu(event->waker_cpu, s->task->cpus_ptr)"
+    with pytest.raises(RuntimeError, match="refused-placement"):
+        check_a_waker_does_not_where_it_may_not_run(
+            with_fault(tmp_path, "place.c", rule, "0"), tmp_path
+        )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A run, and the same once more while it is recorded."""
+"""A run, and the same once more while it is recorded; or that one alone (`unrecorded = false`)."""
 
 from dataclasses import replace
 from typing import Any
