@@ -5,10 +5,12 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from saakm.base import paths
 from saakm.sim.build import build
@@ -40,6 +42,13 @@ def with_fault(directory: Path, file: str, old: str, new: str) -> Path:
     assert text.count(old) == 1, f"{file} has {old!r} {text.count(old)} times"
     source.write_text(text.replace(old, new))
     return build([read_module(broken)], Recipe(Kind.PLAIN, level="-O0"))
+
+
+def is_noticed(directory: Path, file: str, old: str, new: str, check: Callable) -> None:
+    """A `check` of (program, directory) fails without that place of the source."""
+    broken = with_fault(directory, file, old, new)
+    with pytest.raises(AssertionError):
+        check(broken, directory)
 
 
 # --- programs ---

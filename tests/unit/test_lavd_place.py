@@ -8,7 +8,20 @@ woken once, and what is asked is where it runs then.
 from pathlib import Path
 
 import pytest
-from lavd_runs import HOG, LAVD, MS, G, Machine, Run, hogs, run, simulator, turns, with_fault
+from lavd_runs import (
+    HOG,
+    LAVD,
+    MS,
+    G,
+    Machine,
+    Run,
+    hogs,
+    is_noticed,
+    run,
+    simulator,
+    turns,
+    with_fault,
+)
 
 
 @pytest.fixture(scope="module")
@@ -262,10 +275,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_without_a_rule_it_does_not(tmp_path, fault):
-    file, old, new, check = FAULTS[fault]
-    broken = with_fault(tmp_path, file, old, new)
-    with pytest.raises(AssertionError):
-        check(broken, tmp_path)
+    is_noticed(tmp_path, *FAULTS[fault])
 
 
 def test_the_class_refuses_the_cpu_of_a_waker_that_may_not_be_used(tmp_path):
