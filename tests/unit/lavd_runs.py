@@ -34,6 +34,15 @@ def simulator(source: Path = LAVD) -> Path:
     return build([read_module(source)], Recipe(Kind.SANITIZE))
 
 
+# As fast as can be built.
+_COPY = Recipe(Kind.PLAIN, level="-O0")
+
+
+@cache
+def intact() -> Path:
+    return build([read_module(LAVD)], _COPY)
+
+
 def with_fault(directory: Path, file: str, old: str, new: str) -> Path:
     """A simulator of lavd with one place of its source replaced."""
     broken = shutil.copytree(LAVD, directory / "lavd")
@@ -41,11 +50,12 @@ def with_fault(directory: Path, file: str, old: str, new: str) -> Path:
     text = source.read_text()
     assert text.count(old) == 1, f"{file} has {old!r} {text.count(old)} times"
     source.write_text(text.replace(old, new))
-    return build([read_module(broken)], Recipe(Kind.PLAIN, level="-O0"))
+    return build([read_module(broken)], _COPY)
 
 
 def is_noticed(directory: Path, file: str, old: str, new: str, check: Callable) -> None:
-    """A `check` of (program, directory) fails without that place of the source."""
+    """A `check` of (program, directory) fails without that place of the source, not else."""
+    check(intact(), directory)
     broken = with_fault(directory, file, old, new)
     with pytest.raises(AssertionError):
         check(broken, directory)
