@@ -66,28 +66,29 @@ static bool lavd_plan_domain(struct lavd_domain *domain, const struct lavd_plan 
 	return give;
 }
 
-#define TRIES	16
+#define TRIES	4	/* in each domain: next time others are the first */
 
 /*
  * Calls @call for those CPUs of a domain and of those near it that are as @wanted, until it
- * returns true. It begins anywhere: who waits may not be allowed to use the first of them.
+ * returns true. In a domain it begins anywhere: who waits may not be allowed to use the first ones.
  */
 static bool lavd_for_cpus(const struct lavd_domain *domain, bool (*wanted)(int cpu),
 			  bool (*call)(int cpu, void *arg), void *arg)
 {
 	const struct lavd_domain *at = domain;
-	unsigned int i = 0, tries = TRIES;
+	unsigned int i = 0, tries;
 	int cpu, start;
 
 	do {
 		start = lavd_anywhere_in(&at->cpus);
+		tries = TRIES;
 		for_each_cpu_wrap(cpu, &at->cpus, start) {
 			if (!cpu_online(cpu) || !wanted(cpu))
 				continue;
 			if (call(cpu, arg))
 				return true;
 			if (!--tries)
-				return false;
+				break;
 		}
 		at = i < lavd_nr_near(domain) ? lavd_domains[domain->neighbours[i++]] : NULL;
 	} while (at);
@@ -109,17 +110,31 @@ static void lavd_call_idle(const struct lavd_domain *domain)
 		lavd_for_cpus(domain, saakm_cpu_idle, lavd_kick_one, &nr);
 }
 
-static bool lavd_may_leave(struct task_struct *task, void *cpu)
+/* Whom a CPU is relieved of. */
+struct lavd_relief {
+	struct saakm_rq	*from;
+	bool		may_leave;	/* somebody there may */
+};
+
+static bool lavd_may_leave(struct task_struct *task, void *relief)
 {
-	return task->nr_cpus_allowed > 1 && !task->migration_disabled;
+	bool may = task->nr_cpus_allowed > 1 && !task->migration_disabled;
+
+	((struct lavd_relief *)relief)->may_leave |= may;
+	return may;
 }
 
-static bool lavd_steal_for(int cpu, void *from)
+/* Returns true also if it is of no use to ask other CPUs. */
+static bool lavd_steal_for(int cpu, void *arg)
 {
 	struct core_event *to = saakm_core_of(lavd_policy, cpu);
+	struct lavd_relief *relief = arg;
 
 	/* If that CPU itself has come to idle since, it looks for whom to run. */
-	return from == &to->rq || saakm_steal(from, cpu, &to->rq, 1, lavd_may_leave, NULL) > 0;
+	if (relief->from == &to->rq)
+		return true;
+	return saakm_steal(relief->from, cpu, &to->rq, 1, lavd_may_leave, relief) > 0 ||
+	       !relief->may_leave;
 }
 
 static bool lavd_runs_on(int cpu)
@@ -128,23 +143,24 @@ static bool lavd_runs_on(int cpu)
 }
 
 /*
- * Who was placed on an idle CPU, which a class above has taken since: nobody else would look. If
- * none idles, it shares a CPU with one of ours.
+ * Who was placed on an idle CPU, which a class above has taken since, or keeps idle for a sibling:
+ * nobody else would look. If none idles, it shares a CPU with one of ours. Who waits since the
+ * last look only may be about to run.
  */
 void lavd_relieve(void)
 {
-	const struct lavd_domain *domain;
-	struct core_event *core;
 	int cpu;
 
 	for_each_online_cpu(cpu) {
-		core = saakm_core_of(lavd_policy, cpu);
-		if (!READ_ONCE(core->rq.nr_tasks) || saakm_running_on(lavd_policy, cpu) ||
-		    saakm_running_prio(cpu) == MAX_PRIO)
-			continue;
-		domain = lavd_cpu(cpu)->domain;
-		if (!lavd_for_cpus(domain, saakm_cpu_idle, lavd_steal_for, &core->rq))
-			lavd_for_cpus(domain, lavd_runs_on, lavd_steal_for, &core->rq);
+		struct lavd_relief relief = { .from = &saakm_core_of(lavd_policy, cpu)->rq };
+		const struct lavd_domain *domain = lavd_cpu(cpu)->domain;
+		bool waits = READ_ONCE(relief.from->nr_tasks) && !lavd_runs_on(cpu);
+		bool waited = READ_ONCE(lavd_cpu(cpu)->waited);
+
+		WRITE_ONCE(lavd_cpu(cpu)->waited, waits);
+		if (waits && waited &&
+		    !lavd_for_cpus(domain, saakm_cpu_idle, lavd_steal_for, &relief))
+			lavd_for_cpus(domain, lavd_runs_on, lavd_steal_for, &relief);
 	}
 }
 

@@ -81,6 +81,7 @@ struct lavd_task {
  * @preemptions: how often threads made way, or were asked to from here
  * @crossings: turns of threads that ran in another domain before
  * @taken: interrupts and classes above, an average
+ * @waited: somebody waited in its own queue, and none of lavd's ran, at the last look
  * @seen: what the counts were when the system was looked at last
  * @random: where to look first
  */
@@ -105,6 +106,7 @@ struct lavd_cpu {
 
 	/* Whoever looks at the system */
 	struct lavd_load	taken;
+	bool			waited;
 	struct {
 		u64		turns, sum_criticality, used_ns, service_ns, idle_ns;
 	}			seen;
@@ -117,7 +119,7 @@ struct lavd_cpu {
  * @cpus: all of them, online or not
  * @active: those that are to be used
  * @overflow: those that are used besides
- * @steady: those of them that are not turbulent
+ * @steady: those of @active and @overflow that are not turbulent
  * @id: number, over the whole machine
  * @cache: number of the real last-level cache
  * @node: NUMA node

@@ -185,7 +185,10 @@ static void lavd_attr_changed(struct process_event *event, struct core_event *co
 static void lavd_moved(struct process_event *event, struct core_event *from,
 		       struct core_event *core)
 {
-	lavd_requeue_load(event->data, lavd_cpu(core->id)->domain);
+	struct lavd_task *t = event->data;
+
+	t->warm &= from == core;
+	lavd_requeue_load(t, lavd_cpu(core->id)->domain);
 }
 
 /* The running thread, if its turn is not over. */

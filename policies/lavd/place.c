@@ -65,8 +65,6 @@ static int lavd_idle_in(const struct lavd_search *s, const struct lavd_domain *d
 		return saakm_idle_cpu_in(s->task, &domain->cpus);
 	if (READ_ONCE(domain->nr_turbulent) && lavd_is_vulnerable(s->t, domain))
 		cpu = saakm_idle_cpu_in(s->task, &domain->steady);
-	if (cpu >= 0 && !lavd_in_use(cpu))
-		cpu = -1;
 	if (cpu < 0 && READ_ONCE(domain->nr_active))
 		cpu = saakm_idle_cpu_in(s->task, &domain->active);
 	return cpu >= 0 ? cpu : saakm_idle_cpu_in(s->task, &domain->overflow);

@@ -189,14 +189,16 @@ int lavd_use_another(const struct task_struct *task, int near)
 {
 	const struct lavd_domain *domain = lavd_cpu(near)->domain;
 	const u16 *order = lavd_current_order();
-	unsigned int i, nr = num_possible_cpus();
+	unsigned int i, nr = num_possible_cpus(), probes = SAAKM_IDLE_PROBES;
 
 	if (READ_ONCE(lavd_system.all_active) || !READ_ONCE(overflow_extend) ||
 	    lavd_used_one_idles(task, domain))
 		return -1;
-	for (i = READ_ONCE(lavd_system.nr_active); i < nr; i++) {
-		if (lavd_cpu(order[i])->domain->cache != domain->cache || lavd_in_use(order[i]) ||
-		    !cpu_online(order[i]) || !cpumask_test_cpu(order[i], task->cpus_ptr))
+	for (i = READ_ONCE(lavd_system.nr_active); i < nr && probes; i++) {
+		if (!cpu_online(order[i]) || !cpumask_test_cpu(order[i], task->cpus_ptr))
+			continue;
+		probes--;
+		if (lavd_cpu(order[i])->domain->cache != domain->cache || lavd_in_use(order[i]))
 			continue;
 		if (!saakm_idle_for(task, order[i]))
 			return -1;

@@ -112,10 +112,14 @@ static bool lavd_take_earliest(struct core_event *core)
 		return true;
 	if (second && lavd_take_before(core, core->second, own))
 		return true;
-	/* Rather than idle it serves the queue that it would leave to others. */
+	/*
+	 * Rather than idle it serves the queue that it would leave to others; and both, if the
+	 * thread that was due first has left.
+	 */
 	return core->rq.nr_tasks ||
-	       (lavd_nr_waiting(core->shared) && saakm_take(core, core->shared)) ||
-	       (lavd_nr_waiting(core->second) && saakm_take(core, core->second));
+	       ((own || !first) && lavd_nr_waiting(core->shared) &&
+		saakm_take(core, core->shared)) ||
+	       (own && lavd_nr_waiting(core->second) && saakm_take(core, core->second));
 }
 
 #define LOOKS	8

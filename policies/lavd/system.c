@@ -101,7 +101,7 @@ static void lavd_look_at_cpu(int cpu, struct lavd_sums *sums)
 /* Threads that wait in the queue of a core, counted once for all its hardware threads. */
 static u32 lavd_waiting_at(int cpu)
 {
-	if (!per_cpu_queues || cpumask_first(lavd_cpu(cpu)->siblings) != cpu)
+	if (!per_cpu_queues || cpumask_first_and(lavd_cpu(cpu)->siblings, cpu_online_mask) != cpu)
 		return 0;
 	return READ_ONCE(saakm_core_of(lavd_policy, cpu)->shared->nr_tasks);
 }
@@ -139,12 +139,14 @@ static void lavd_look_at_domain(struct lavd_domain *domain, struct lavd_sums *su
 		queued += READ_ONCE(core->rq.nr_tasks);
 		shared += lavd_waiting_at(cpu);
 		utilisation += lavd_cpu(cpu)->utilisation;
-		if (lavd_cpu(cpu)->turbulent) {
+		if (lavd_cpu(cpu)->turbulent || !lavd_in_use(cpu))
 			cpumask_clear_cpu(cpu, &domain->steady);
+		else
+			cpumask_set_cpu(cpu, &domain->steady);
+		if (lavd_cpu(cpu)->turbulent) {
 			turbulent += lavd_cpu(cpu)->served;
 			nr_turbulent++;
 		} else {
-			cpumask_set_cpu(cpu, &domain->steady);
 			steady += lavd_cpu(cpu)->served;
 			nr_steady++;
 		}

@@ -105,16 +105,11 @@ unsigned int lavd_circumstances(struct process_event *event)
 	return event->task->migration_disabled ? how | LAVD_PINNED : how;
 }
 
-/* Those of a wakeup. */
-unsigned int lavd_wakeup_circumstances(struct process_event *event)
+/* By whom it is woken, or by what. */
+static unsigned int lavd_waker_circumstances(const struct process_event *event)
 {
-	unsigned int how = lavd_circumstances(event) | LAVD_WOKEN;
+	unsigned int how = event->flags & SAAKM_EV_SYNC ? LAVD_WOKEN_SYNC : 0;
 
-	/* sched_ext does not ask where such a thread shall run; only then scx_lavd looks. */
-	if (original && (event->task->nr_cpus_allowed == 1 || event->task->migration_disabled))
-		return how;
-	if (event->flags & SAAKM_EV_SYNC)
-		how |= LAVD_WOKEN_SYNC;
 	switch (saakm_waker()) {
 	case SAAKM_WAKER_IRQ:
 		return how | LAVD_WOKEN_BY_IRQ;
@@ -126,6 +121,17 @@ unsigned int lavd_wakeup_circumstances(struct process_event *event)
 		return current->prio < MAX_RT_PRIO && lavd_are_related(event->task, current) ?
 		       how | LAVD_WOKEN_BY_RT : how;
 	}
+}
+
+/* Those of a wakeup. */
+unsigned int lavd_wakeup_circumstances(struct process_event *event)
+{
+	unsigned int how = lavd_waker_circumstances(event);
+
+	/* scx_lavd notes these where it chooses a CPU, which it does not for such a thread. */
+	if (original && (event->task->nr_cpus_allowed == 1 || event->task->migration_disabled))
+		how &= LAVD_WOKEN_BY_RT;
+	return how | lavd_circumstances(event) | LAVD_WOKEN;
 }
 
 /* Its waker, if they are related, has woken somebody; each passes its criticality on. */

@@ -254,7 +254,7 @@ def check_hogs_have_equal_shares(program, directory):
 def check_domains_differ_by_one_thread(program, directory):
     """Where queues are several, threads are divided among them as well as it goes, and stay."""
     for settings in (("virt_llc=2-2",), ("per_cpu_queues=1",)):
-        for n in (7, 13):
+        for n in (7, 10, 13):
             done = run(program, directory, hogs(n), 5 * S, Machine(8), *settings)
             ran = [done.ran(f"h{i}") for i in range(n)]
             assert sum(ran) > 0.999 * min(n, 8) * 5 * S

@@ -214,7 +214,8 @@ def test_who_is_woken_as_its_cpu_is_taken_runs_elsewhere(lavd, tmp_path):
         "above": G(HOG, cpus="0", policy="rt:10", start=300 * MS),
     }
     done = run(lavd, tmp_path, groups, S, Machine(2), "virt_llc=1-1")
-    assert done.ran("hog") > 690 * MS
+    # At the second look, with ticks each 4 ms.
+    assert done.ran("hog") > 700 * MS - 2 * 12 * MS
 
 
 @pytest.mark.parametrize("settings", [(), ("virt_llc=1-1",), ("per_cpu_queues=1",)], ids=" ".join)
