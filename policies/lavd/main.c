@@ -50,11 +50,12 @@ struct bounds {
 static int set_number(const char *text, const struct kernel_param *param)
 {
 	const struct bounds *bounds = param->arg;
+	const char *number = strstrip((char *)text);
 	unsigned int value;
 
-	if (kstrtouint(text, 0, &value) || value < bounds->least || value > bounds->most) {
-		pr_err("lavd: %s=%s: it is %u to %u\n", bounds->name, strstrip((char *)text),
-		       bounds->least, bounds->most);
+	if (kstrtouint(number, 0, &value) || value < bounds->least || value > bounds->most) {
+		pr_err("lavd: %s=%s: it is %u to %u\n", bounds->name, number, bounds->least,
+		       bounds->most);
 		return -EINVAL;
 	}
 	if (lavd_policy && (bounds->value == &slice_min_us ? value > slice_max_us :
@@ -76,10 +77,8 @@ static const struct kernel_param_ops number_ops = { .set = set_number, .get = ge
 
 #define NUMBER(_name, _default, _least, _most, what)			\
 	unsigned int _name = _default;					\
-	static struct bounds _name##_bounds = {				\
-		.value = &_name, .least = _least, .most = _most, .name = #_name, \
-	};								\
-	module_param_cb(_name, &number_ops, &_name##_bounds, 0644);	\
+	module_param_cb(_name, &number_ops,				\
+			(&(struct bounds){ &_name, _least, _most, #_name }), 0644); \
 	MODULE_PARM_DESC(_name, what)
 
 NUMBER(slice_min_us, 500, 100, 100000, "least slice, in us");

@@ -63,7 +63,7 @@ def read(path: Path) -> list[Record]:
             records.append(fit(renamed(parse_json(line), path), Record))
     except (OSError, ValueError) as error:
         at = "" if isinstance(error, OSError) else f"line {len(records) + 1}: "
-        hint = "saakm bench --out DIR and saakm lab --out DIR write such directories"
+        hint = "name DIR of saakm bench --out DIR, or OUT/NAME of saakm lab NAME --out OUT"
         raise SaakmError(f"{path} has no results", f"{at}{error}", hint) from error
     return records
 
