@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from saakm.base.errors import SaakmError
 from saakm.cli import app
 from saakm.lab.placement import conduct
+from saakm.lab.placement.machine import Machine
 from saakm.model.workload import load_all
+from saakm.trace.cut import cut
+from saakm.vm.options import VmOptions
+from saakm.vm.topology import parse_topology
 
 from .test_bench import runs
 
@@ -95,3 +100,38 @@ def test_what_holds_of_hogs(lab):
     assert shown.exit_code == 0, shown.output
     assert "hogs bound, on 1s4c with the vLLCs 0-1 and 2-3, 1 seed:" in shown.stdout
     assert "| residency, % |" in shown.stdout and "recording" not in shown.stdout
+
+
+# As the script that starts one from crates.io: it is there while its command runs.
+STARTS = ("sh", "-c", 'echo is up; touch /tmp/"$0"; "$@"; s=$?; rm /tmp/"$0"; exit $s')
+
+
+def test_a_scheduler_stays_until_another_is_kept():
+    vm = VmOptions(topology="1s2c", deterministic=True, config="base")
+    place = Machine(vm, {}, False, cut(parse_topology("1s2c"), "1-1"), [])
+    there = lambda: place.run("cd /tmp && ls", 60).stdout.split()  # noqa: E731
+    try:
+        place.boot()
+        place.keep(())
+        place.keep((*STARTS, "one"))
+        place.keep((*STARTS, "one"))
+        assert "one" in there()
+        place.keep((*STARTS, "two"))
+        assert "two" in there() and "one" not in there()
+        with pytest.raises(SaakmError):  # neither is one of sched_ext
+            place.check_kept()
+        place.keep(())
+        assert not {"one", "two"} & {*there()}
+        place.check_kept()
+
+        with pytest.raises(SaakmError) as error:
+            place.keep(("sh", "-c", "echo no BTF; exit 3", "x"))
+        assert "no BTF" in error.value.why and place.running
+        place.keep((*STARTS, "one"))
+        # What it was found to be in the end is said, too: `ejects` ends with another status.
+        place.keep((*STARTS[:2], '"$@"; echo was ejected; exit 1', "ejects"))
+        with pytest.raises(SaakmError) as error:
+            place.keep(())
+        assert "was ejected" in error.value.why
+    finally:
+        place.close()

@@ -79,10 +79,16 @@ def prefix(name: str, options: Sequence[str] = ()) -> tuple[str, ...]:
     """What a command line begins with that shall run under it, alone. Builds it."""
     if name in OURS:
         return (str(build(name)), "-p")
-    starts = shlex.join([str(build(name)), "--partial", *options])
-    words = ["sh", "-c", SCRIPT.read_text(), SCRIPT.name, starts]
     # Debian 12's chrt does not know SCHED_EXT.
-    return (*words, "/usr/bin/python3", "-c", _CHOOSE)
+    return (*starter(name, options), "/usr/bin/python3", "-c", _CHOOSE)
+
+
+def starter(name: str, options: Sequence[str] = ()) -> tuple[str, ...]:
+    """The part of prefix() that is in force for all who choose SCHED_EXT while a command runs."""
+    if name in OURS:
+        return ()
+    starts = shlex.join([str(build(name)), "--partial", *options])
+    return ("sh", "-c", SCRIPT.read_text(), SCRIPT.name, starts)
 
 
 def identity(name: str) -> str:

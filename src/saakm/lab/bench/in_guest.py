@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...base.procfs import parse_ejected
+from ...base.sizes import megabytes
 from ...builder.about import about
 from ...builder.ctl import build_saakmctl
 from ...builder.kernel import Kernel, build_kernel
@@ -56,10 +57,11 @@ class InGuest:
         self._memory, self._disk = vm.memory, ""
         self._guest: Guest | None = None
 
-    def need(self, workload: Workload) -> None:
+    def need(self, *workloads: Workload) -> None:
         """Sets memory and disk of the next boot; the memory that the user asked for goes first."""
-        self._memory = self._vm.memory or workload.memory or None
-        self._disk = _DISK if workload.has_disk else ""
+        largest = max((one.memory for one in workloads if one.memory), key=megabytes, default=None)
+        self._memory = self._vm.memory or largest
+        self._disk = _DISK if any(one.has_disk for one in workloads) else ""
 
     def check(self, variant: Variant) -> None:
         """The guest itself says what it lacks: see script.py."""

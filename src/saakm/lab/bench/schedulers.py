@@ -58,6 +58,7 @@ class Scheduler:
     policy: str = ""  # its module
     parameters: tuple[str, ...] = ()  # that the policy is loaded with
     features: tuple[str, ...] = ()  # of the kernel's, while it is measured
+    starter: tuple[str, ...] = ()  # the first words of `prefix`, if others can start it as well
 
 
 def known() -> list[str]:
@@ -115,7 +116,8 @@ def find(named: Named, saakmctl: str = "saakmctl") -> Scheduler:
     if name in EXT:
         # For the workload's threads alone, as policies are.
         prefix = peers.prefix(name, named.options)
-        return Scheduler(label, prefix, _EXT, peers.identity(name))
+        starter = peers.starter(name, named.options)
+        return Scheduler(label, prefix, _EXT, peers.identity(name), starter=starter)
     build = _of_sources(named.directory or find_policy(name))
     prefix = (saakmctl, "exec", name, "--")
     if agent := agents.chosen(label):

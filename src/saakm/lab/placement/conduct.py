@@ -42,7 +42,7 @@ def conduct(spec: experiment.Placement, out: Path) -> Placed:
     wanted = [package for workload in workloads.values() for package in workload.packages]
     packages.ensure([*wanted, "trace-cmd"])
     policies = {named.name: named.directory for named in chosen if named.is_policy}
-    place = Machine(vm, policies, _patches_code(chosen), _cut(spec))
+    place = Machine(vm, policies, _patches_code(chosen), _cut(spec), workloads.values())
     found = [schedulers.find(named, place.saakmctl) for named in chosen]
     bench = Placed(place, workloads, spec)
     planned = plan(spec, variants, found)
@@ -65,13 +65,12 @@ def conduct(spec: experiment.Placement, out: Path) -> Placed:
 
 
 def plan(spec: experiment.Placement, variants: list[Variant], found: list[Scheduler]) -> list[Run]:
-    """Seed by seed a guest for each workload; in it each scheduler once, in an order of its own."""
+    """Seed by seed a guest; in it each scheduler once, in an order of its own, with all workloads."""
     runs = []
     for seed in spec.all_seeds:
-        for variant in variants:
-            order = list(found)
-            random.Random(f"{seed} {variant.workload} {variant.name}").shuffle(order)
-            runs += [Run(variant, scheduler, seed) for scheduler in order]
+        order = list(found)
+        random.Random(str(seed)).shuffle(order)
+        runs += [Run(variant, scheduler, seed) for scheduler in order for variant in variants]
     return runs
 
 

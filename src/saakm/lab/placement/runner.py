@@ -22,7 +22,8 @@ _FAIR = Scheduler("fair", (), 0, "")
 
 
 class Placed(Bench):
-    """A run's round is its seed: it has a guest of its own."""
+    """A run's round is its seed, which has a guest of its own: one for all workloads, as a scheduler
+    that takes minutes to start stays in force from one to the next."""
 
     def __init__(
         self, place: Machine, workloads: dict[str, Workload], spec: experiment.Placement
@@ -34,9 +35,14 @@ class Placed(Bench):
     def _prepare(self, run: Run) -> None:
         if self._guest.seed != run.round:
             self._guest.seed = run.round
+        if self._guest.running:
+            self._workload = run.variant.workload
         super()._prepare(run)
+        self._guest.keep(run.scheduler.starter)
 
     def _measure_once(self, run: Run) -> dict[str, Any]:
+        prefix = run.scheduler.prefix[len(run.scheduler.starter) :]
+        run = replace(run, scheduler=replace(run.scheduler, prefix=prefix))
         self._warm_up(run)
         overhead = self._overhead(run)
         kept: dict[str, Any] = {}
@@ -67,7 +73,9 @@ class Placed(Bench):
         start, stop = script.recording(file, EVENTS, kib)
         self._guest.run(start, _TRACE_SECONDS).check()
         try:
-            return self._done(run)
+            done = self._done(run)
+            self._guest.check_kept()
+            return done
         finally:
             if self._guest.running:
                 self._guest.run(stop, _TRACE_SECONDS).check()
