@@ -712,3 +712,13 @@ def test_no_package_is_an_option_of_apt_get(monkeypatch):
     monkeypatch.setattr(packages, "run_logged", lambda command, *_, **__: commands.append(command))
     packages.ensure(["-oDPkg::Pre-Invoke::=id"])
     assert commands[-1][-2:] == ["--", "-oDPkg::Pre-Invoke::=id"]
+
+
+def test_what_another_command_installs_meanwhile_is_not_installed_again(monkeypatch):
+    """apt-get itself fails while another one is at work."""
+    missing, commands = iter([["memcached"], []]), []
+    monkeypatch.setattr(packages, "missing", lambda _: next(missing))
+    monkeypatch.setattr(packages.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(packages, "run_logged", lambda command, *_, **__: commands.append(command))
+    packages.ensure(["memcached"])
+    assert not commands and next(missing, None) is None

@@ -189,6 +189,14 @@ def check_who_may_use_no_other_cpu_runs_at_once(program, directory):
         assert done.longest_wait("far") <= 100_000
 
 
+def check_another_cpu_is_used_in_whichever_virtual_cache(program, directory):
+    """Four wake at a time, and one CPU is in use: the next ones are, too, of the same cache."""
+    groups = touched(8) | {"w": G(wakes(100_000, 10 * MS), n=4, start=20 * MS)}
+    settings = ("virt_llc=1-1", "power=powersave")
+    done = run(program, directory, groups, 3 * S, Machine(8), *settings)
+    assert done.dump.in_use == 1 and done.longest_wait("w") < 20_000
+
+
 # --- turbulent CPUs ---
 
 
@@ -303,6 +311,10 @@ FAULTS = {
     "cores are filled side by side": (
         "power.c", "READ_ONCE(lavd_power) == POWERSAVE ? lavd_order : lavd_spread_order", "lavd_spread_order",
         check_cores_are_filled_in_order,
+    ),
+    "another CPU is used in the same virtual cache only": (
+        "power.c", "domain->cache != domain->cache", "domain != domain",
+        check_another_cpu_is_used_in_whichever_virtual_cache,
     ),
     "no CPU is turbulent": (
         "system.c", "lavd_load_read(&own->taken) > TURBULENT", "false",

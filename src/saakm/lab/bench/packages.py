@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from ...base import apt, paths
 from ...base.errors import SaakmError
+from ...base.locks import locked
 from ...base.process import run_logged
 from ...base.progress import meter
 
@@ -25,6 +26,7 @@ def missing(packages: Iterable[str]) -> list[str]:
 
 def ensure(packages: Iterable[str]) -> None:
     """Installs what is missing if we are root, and says so; else says how."""
+    packages = list(packages)
     names = missing(packages)
     if not names:
         return
@@ -35,6 +37,13 @@ def ensure(packages: Iterable[str]) -> None:
             f"sudo apt-get install {' '.join(names)}",
         )
     print(f"saakm: missing packages: {' '.join(names)}", file=sys.stderr)
+    # apt-get fails if another one is at work; that one may install the same ones.
+    with locked(paths.CACHE / "apt.lock"):
+        if names := missing(packages):
+            _install(names)
+
+
+def _install(names: list[str]) -> None:
     # As if in single-user mode, where Debian starts no servers: nobody asked for them here.
     environment = {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
     log = paths.LOGS / "apt.log"
