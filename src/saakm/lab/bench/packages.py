@@ -38,7 +38,7 @@ def ensure(packages: Iterable[str]) -> None:
         )
     print(f"saakm: missing packages: {' '.join(names)}", file=sys.stderr)
     # apt-get fails if another one is at work; that one may install the same ones.
-    with locked(paths.CACHE / "apt.lock"):
+    with locked(paths.LOGS / "apt.lock"):
         if names := missing(packages):
             _install(names)
 
