@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
+from saakm.base import paths
 from saakm.base.errors import BadInput, SaakmError
 from saakm.cli import app
 from saakm.lab.bench import store
@@ -344,11 +345,14 @@ def record(seed, scheduler="fair", **changes):
     )  # fmt: skip
 
 
+def asked(*schedulers):
+    return describe("k", Guest.machine, list(schedulers), 1, "base", Linux())
+
+
 def shown(directory, *records):
     kept = store.Store(directory)
     kept.begin(resume=True)
-    asked = describe("k", Guest.machine, ["rr", "fair"], 1, "base", Linux())
-    for one in (asked, *records):
+    for one in (asked("rr", "fair"), *records):
         kept.append(one)
     done = CliRunner().invoke(app, ["report", "--placement", str(directory)])
     assert done.exit_code == 0, done.output
@@ -377,6 +381,21 @@ def test_the_table_has_means_and_intervals(tmp_path):
     assert rows["recording: more instructions, %"][0] == "3.00"
     assert rows["recording: more switches, %"][0] == "25.0"
     assert "across caches of a node" not in text
+
+
+def test_columns_stand_as_was_asked_for_at_last(tmp_path):
+    later = record(1, "fifo")
+    _, text = shown(tmp_path, record(1), record(1, "rr"), asked("rr", "fifo", "fair"), later)
+    assert "| rr | fifo | fair |" in text
+
+
+def test_the_tables_of_the_page_are_what_is_printed():
+    names = ("placement", "placement-sockets")
+    results = [paths.REPO / "benchmarks" / "results" / name for name in names]
+    printed = table.tables(results)
+    page = (paths.REPO / "docs" / "explanation" / "lavd-placement.md").read_text()
+    assert printed.count("seeds:") == 8 and page.endswith(printed + "\n")
+    assert "Did not run" not in printed
 
 
 def test_what_was_only_recorded_is_compared_with_nothing(tmp_path):

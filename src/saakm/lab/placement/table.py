@@ -48,7 +48,9 @@ def tables(directories: Sequence[Path]) -> str:
             "no run in what was given says where its threads ran",
             "name directories that an experiment with [placement] has written: saakm lab",
         )
-    order = dict.fromkeys(name for one in store.environments(lines) for name in one.schedulers)
+    # An experiment may have got more schedulers since it was begun: the latest list counts first.
+    asked = reversed(store.environments(lines))
+    order = dict.fromkeys(name for one in asked for name in one.schedulers)
     parts = [RULE]
     for group in _groups(ours):
         parts += _section(group, list(order))
