@@ -121,3 +121,22 @@ def test_runs_that_fail_are_an_error_after_all_others(write, tmp_path, monkeypat
     said = capsys.readouterr()
     assert "BUG: it hurts" in said.err and (tmp_path / "c.json").exists()
     assert said.out.splitlines() == [str(tmp_path / "b"), str(tmp_path / "c.json")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "kept"),
+    [
+        ("_placement", PLACEMENT, "runs that ended are kept"),
+        ("_cost", GOOD, "nothing of it is kept"),
+    ],
+)
+def test_who_interrupts_is_told_what_is_kept(
+    write, tmp_path, monkeypatch, capsys, kind, text, kept
+):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, kind, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        command.lab([write("x.toml", text)], out=tmp_path / "out")
+    assert f"x was interrupted: {kept}" in capsys.readouterr().err

@@ -62,19 +62,17 @@ def lab(
         )
     chosen = _read(wanted)
     make_output(out)
-    made, failures = [], []
+    made: list[Path] = []
+    failures: list[str] = []
     for name, experiment in chosen.items():
         print(f"saakm: {name}: {experiment.what}", file=sys.stderr)
-        if experiment.cost:
-            made.append(_cost(experiment.cost, out / f"{name}.json"))
-        if experiment.scale:
-            made.append(_scale(experiment.scale, out / f"{name}.json"))
-        if experiment.bench:
-            made.append(out / name)
-            failures += _bench(experiment.bench, made[-1])
-        if experiment.placement:
-            made.append(out / name)
-            failures += _placement(experiment.placement, made[-1])
+        try:
+            result, failed = _run(experiment, out / name)
+        except KeyboardInterrupt:
+            print(f"saakm: {name} was interrupted: {_kept(experiment)}", file=sys.stderr)
+            raise
+        made.append(result)
+        failures += failed
     print(json.dumps([*map(str, made)]) if as_json else "\n".join(map(str, made)))
     if failures:
         raise SaakmError(
@@ -82,6 +80,25 @@ def lab(
             "\n".join(failures),
             "the same command tries them again; the others are kept",
         )
+
+
+def _run(experiment: Experiment, result: Path) -> tuple[Path, list[str]]:
+    """Where its results are, and what has failed. An experiment is of one kind."""
+    if experiment.bench:
+        return result, _bench(experiment.bench, result)
+    if experiment.placement:
+        return result, _placement(experiment.placement, result)
+    file = result.with_name(f"{result.name}.json")
+    if experiment.cost:
+        return _cost(experiment.cost, file), []
+    assert experiment.scale
+    return _scale(experiment.scale, file), []
+
+
+def _kept(experiment: Experiment) -> str:
+    if experiment.bench or experiment.placement:
+        return "runs that ended are kept, and the same command goes on with the next"
+    return "nothing of it is kept, and the same command begins it anew"
 
 
 def _read(wanted: list[str]) -> dict[str, Experiment]:
