@@ -20,7 +20,7 @@ def test_the_class_does_not_grow():
     """The goals are 1,500 and 3,800: docs/explanation/lines.md says that they are not reached."""
     lines = class_lines()
     assert lines["core"] <= 2595
-    assert sum(lines.values()) <= 7364
+    assert sum(lines.values()) <= 7363
 
 
 def test_every_end_of_a_policy_is_documented():

@@ -95,6 +95,13 @@ def test_what_a_core_cannot_share(seconds, tmp_path, how):
     assert done.returncode == 2 and "EINVAL" in done.stderr, done.stderr
 
 
+def test_what_is_not_sorted_has_no_keys(seconds, tmp_path):
+    done = run(seconds, tmp_path, HERD, "seconds.how=unsorted")
+    said = "saakm_take_before: the queue is not a sorted one that cores of this policy share"
+    assert said in done.stderr
+    assert dumped(done, r"took (\d+) (\d+), wrong (\d+)") == [0, 0, 0]
+
+
 # A has the mutex for 5 ms; B waits for it, and sleeps with it; C never waits.
 LOCKS = """\
 saakm-program 1

@@ -294,7 +294,7 @@ int saakm_to_head(struct task_struct *task);
  * To choose among several before saakm_take(). Empty queues cost no lock.
  *
  * Context: any with interrupts off, as [R] and [P]. A hint: it may change at any time.
- * Return: true if there is a first; false as well for a queue that no cores share.
+ * Return: true if there is a first; false as well for a queue that no cores share, or unsorted.
  */
 bool saakm_first_key(struct saakm_rq *rq, u64 *key);
 
@@ -318,7 +318,7 @@ struct task_struct *saakm_take(struct core_event *core, struct saakm_rq *from);
 /**
  * saakm_take_before() - saakm_take(), if the thread goes before another one
  * @core: as there
- * @from: as there; sorted by key
+ * @from: as there, and sorted by key; else it is refused and reported
  * @key: the thread's is before this
  *
  * Context: as there.

@@ -447,7 +447,7 @@ void saakm_shared_recall(struct task_struct *p)
 
 bool saakm_first_key(struct saakm_rq *srq, u64 *key)
 {
-	return srq->type & SAAKM_RQ_SHARED && saakm_shared_key(srq, key);
+	return srq->type > SAAKM_RQ_SHARED && saakm_shared_key(srq, key);
 }
 EXPORT_SYMBOL_NS_GPL(saakm_first_key, SAAKM);
 
@@ -462,20 +462,19 @@ static const char *saakm_cannot_take(const struct saakm_core *core)
 	return NULL;
 }
 
-/* @from: NULL if the core shares none */
+/* @from: NULL if the core shares none; @type: at least, so that those with keys can be asked for */
 static bool saakm_may_take(const char *what, const struct saakm_core *core,
-			   const struct saakm_rq *from)
+			   const struct saakm_rq *from, unsigned int type)
 {
 	const char *fault = saakm_cannot_take(core);
 
+	if (!fault && (!from || from->type < type || from->owner != core->policy))
+		fault = type == SAAKM_RQ_SHARED ?
+			"the queue is not one that cores of this policy share" :
+			"the queue is not a sorted one that cores of this policy share";
 	if (fault)
-		;
-	else if (!from || !(from->type & SAAKM_RQ_SHARED) || from->owner != core->policy)
-		fault = "the queue is not one that cores of this policy share";
-	else
-		return true;
-	saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL, "%s: %s", what, fault);
-	return false;
+		saakm_violation(SAAKM_EXIT_WRONG_MOVE, NULL, NULL, "%s: %s", what, fault);
+	return !fault;
 }
 
 struct task_struct *saakm_take(struct core_event *event, struct saakm_rq *from)
@@ -483,7 +482,7 @@ struct task_struct *saakm_take(struct core_event *event, struct saakm_rq *from)
 	struct saakm_core *core = container_of(event, struct saakm_core, event);
 	const struct saakm_wish whoever = {};
 
-	if (!saakm_may_take(__func__, core, from))
+	if (!saakm_may_take(__func__, core, from, SAAKM_RQ_SHARED))
 		return NULL;
 	return saakm_take_first(cpu_rq(core->cpu), core, from, &whoever);
 }
@@ -494,7 +493,7 @@ struct task_struct *saakm_take_before(struct core_event *event, struct saakm_rq 
 	struct saakm_core *core = container_of(event, struct saakm_core, event);
 	const struct saakm_wish earlier = { .by_key = true, .key = key };
 
-	if (!saakm_may_take(__func__, core, from))
+	if (!saakm_may_take(__func__, core, from, SAAKM_RQ_SHARED | SAAKM_RQ_LIST))
 		return NULL;
 	return saakm_take_first(cpu_rq(core->cpu), core, from, &earlier);
 }
@@ -546,7 +545,7 @@ struct task_struct *saakm_take_shared(struct core_event *event)
 {
 	struct saakm_core *core = container_of(event, struct saakm_core, event);
 
-	if (!core->shared || !saakm_may_take(__func__, core, core->shared))
+	if (!core->shared || !saakm_may_take(__func__, core, core->shared, SAAKM_RQ_SHARED))
 		return NULL;
 	return saakm_refill_shared(cpu_rq(core->cpu), core);
 }

@@ -2,14 +2,16 @@
 /*
  * seconds: all cores share two queues. Threads with an odd number go into the second one; a core
  * takes from that whose first is due first. It counts what saakm_first_key() says, and misuses
- * saakm_share_queue() if it is told to.
+ * saakm_share_queue() or saakm_take_before() if it is told to.
  */
 #include <linux/saakm.h>
 
 static char *how = "";
 module_param(how, charp, 0444);
-MODULE_PARM_DESC(how, "third: of these queues; unrefilled: the second without a refill");
+MODULE_PARM_DESC(how, "third: of these queues; unrefilled: the second without a refill; "
+		 "unsorted: both, taken from by key");
 
+static struct saakm_policy seconds;
 static atomic_t nr_first = ATOMIC_INIT(0), nr_second = ATOMIC_INIT(0), nr_wrong = ATOMIC_INIT(0);
 
 struct seconds_task {
@@ -41,6 +43,17 @@ static void seconds_check(struct core_event *core)
 		atomic_inc(&nr_wrong);
 }
 
+/* Threads in such queues have no keys. */
+static void seconds_take_unsorted(struct core_event *core)
+{
+	u64 key;
+
+	if (saakm_first_key(core->shared, &key) || saakm_first_key(core->second, &key))
+		atomic_inc(&nr_wrong);
+	if (core->shared->nr_tasks || core->second->nr_tasks)
+		atomic_add(!!saakm_take_before(core, core->shared, S64_MAX), &nr_wrong);
+}
+
 static void seconds_refill(struct core_event *core)
 {
 	u64 first, second;
@@ -49,6 +62,10 @@ static void seconds_refill(struct core_event *core)
 
 	if (saakm_curr(core))
 		return;
+	if (!seconds.key) {
+		seconds_take_unsorted(core);
+		return;
+	}
 	seconds_check(core);
 	if (has_second && (!has_first || saakm_before(second, first))) {
 		atomic_add(!!saakm_take(core, core->second), &nr_second);
@@ -85,6 +102,10 @@ static int __init seconds_module_init(void)
 {
 	if (!strcmp(how, "unrefilled"))
 		seconds.refill = NULL;
+	if (!strcmp(how, "unsorted")) {
+		seconds.queue = SAAKM_RQ_FIFO;
+		seconds.key = NULL;
+	}
 	return saakm_add_policy(&seconds);
 }
 
