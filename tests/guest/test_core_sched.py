@@ -95,6 +95,14 @@ def test_who_waits_for_a_siblings_sake_does_not_stall(guest, program, no_shares,
 
 
 @pytest.mark.kernel("base")
+def test_lavd_relieves_a_cpu_that_idles_for_its_sibling(guest, program):
+    """Another core idles, and nobody else would look for who waits there."""
+    id_ = load_policy(guest, "lavd")
+    used_ms = int(run_ok(guest, f"{program('cookie_waits')} {id_} 2000 may-leave", timeout=100))
+    assert used_ms > 500
+
+
+@pytest.mark.kernel("base")
 def test_a_cookie_on_the_sibling_excuses_no_stall(guest, program, watch, no_shares):  # noqa: F811
     """A policy elects nobody beside a hog: its CPU idles, but for nobody's sake.
 

@@ -122,6 +122,16 @@ def test_a_policy_that_is_not_used_costs_nothing(condition):
 
 
 @pytest.mark.limit(300)
+def test_a_policy_is_loaded_with_parameters():
+    args = ("--op", "pipe", "--scale", "5", "--schedulers")
+    (row,) = json.loads(saakm_cost(*args, "lavd:virt_llc=1-1:per_cpu_queues=1", "--json").stdout)
+    assert row["scheduler"] == "lavd:virt_llc=1-1:per_cpu_queues=1" and row["loaded"] == ["lavd"]
+    done = saakm_cost(*args, "lavd:virt_llc=2-1")
+    assert done.returncode == 1 and "lavd:virt_llc=2-1 could not be measured" in done.stderr
+    assert "saakm run lavd --param virt_llc=2-1 -- true" in done.stderr
+
+
+@pytest.mark.limit(300)
 def test_a_long_fifo_costs_what_a_short_one_does(tmp_path):
     args = ("--axis", "runnable", "--values", "2,1000", "--op", "yield", "--schedulers", "fifo")
     drawn = tmp_path / "curves.svg"

@@ -3,6 +3,7 @@
 
 import io
 import json
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -17,10 +18,12 @@ from saakm.builder.kernel import Kernel
 from saakm.builder.programs import compile_static
 from saakm.cli import app
 from saakm.lab.cost import bars, baseline, decisions, printed
+from saakm.lab.cost.conduct import check
 from saakm.lab.cost.measure import Conditions, loaded_policies, results
-from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers
+from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers, policy_of
 from saakm.lab.cost.target import Target, find_target
 from saakm.model.cost_rows import Row
+from saakm.model.experiment import Cost
 from saakm.model.schema import plain
 from saakm.vm.qemu import needed_qemu
 
@@ -74,6 +77,54 @@ def test_a_policy_is_loaded_once():
     assert loaded_policies("fifo", Conditions(besides=("rr",))) == ["rr", "fifo"]
     assert loaded_policies("fifo", Conditions(besides=("fifo",))) == ["fifo"]
     assert loaded_policies("scx_fifo", Conditions()) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "policy", "parameters"),
+    [
+        ("lavd:virt_llc=1-1:original=1", "lavd", ["virt_llc=1-1", "original=1"]),
+        ("user:rustland", "user", []),
+        ("user:rustland:events_mb=2", "user", ["events_mb=2"]),
+        ("fair", "fair", []),
+        ("scx_lavd-1.1.4 --x=a:b", None, []),
+    ],
+)
+def test_a_policy_may_have_parameters(word, policy, parameters):
+    name, found = policy_of(word)
+    assert found == parameters and policy in (name, None)
+
+
+def test_what_is_loaded_besides_is_not_what_is_measured():
+    row = Row("lavd:virt_llc=1-1", "pipe", 1.0, 0.0, 2, [1], [1.0], ["rr", "lavd"])
+    assert row.besides == ["rr"] and loaded_policies(row.scheduler, Conditions()) == ["lavd"]
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("fair:NEXT_BUDDY", "no scheduler 'fair:NEXT_BUDDY'"),
+        ("sched_fifo:a=1", "no scheduler 'sched_fifo:a=1'"),
+        ("scx_fifo:a=1", "no scheduler 'scx_fifo:a=1'"),
+        ("scx_lavd-1.1.4:a=1", "no scheduler 'scx_lavd-1.1.4:a=1'"),
+        ("lavdd:a=1", "no scheduler 'lavdd:a=1'"),
+        ("lavd:a", "'a' is no parameter"),
+        ("lavd:original=1:original=0", "two settings of original"),
+        ("lavd:virt_lc=1-1", "no parameter 'virt_lc'.*virt_llc"),
+        ("lavd:", "'' is no parameter"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(word, why):
+    """Before anything is built."""
+    with pytest.raises(SaakmError, match=f"(?s){why}") as error:
+        check(Cost(op=("pipe",), schedulers=("sched_fifo", word)))
+    assert error.value.next_step
+
+
+def test_a_policy_elsewhere_has_parameters_too(tmp_path):
+    directory = shutil.copytree(paths.POLICIES / "lavd", tmp_path / "lavd")
+    check(Cost(op=("pipe",), schedulers=(f"{directory}:virt_llc=1-1",)))
+    with pytest.raises(SaakmError, match="no parameter 'x'"):
+        check(Cost(op=("pipe",), schedulers=(f"{directory}:x=1",)))
 
 
 def test_a_kernel_is_known_by_its_banner(tmp_path):

@@ -65,8 +65,8 @@ def apart(word: str) -> tuple[str, tuple[str, ...]]:
             raise BadInput(
                 f"'{name}' takes no options",
                 f"'{options}' stands behind it; {', '.join(CRATES)} take some",
-                "a policy has parameters: saakm run --param NAME=VALUE; for bench and lab "
-                "POLICY:NAME=VALUE",
+                "a policy has parameters: saakm run --param NAME=VALUE; for bench, cost "
+                "and lab POLICY:NAME=VALUE",
             )
         return word, ()
     try:

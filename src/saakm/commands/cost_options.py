@@ -31,7 +31,8 @@ Schedulers = Annotated[
         "--schedulers",
         show_default="fair, sched_fifo, scx_fifo, all policies",
         help=f"Comma list: fair, sched_fifo, policies, {', '.join(agents.SCHEDULERS)}, {', '.join(OURS)}; "
-        f"{', '.join(CRATES)}, which are built from crates.io, with options as 'NAME --OPTION'.",
+        f"{', '.join(CRATES)}, which are built from crates.io, with options as 'NAME --OPTION'. POLICY:PARAMETER=VALUE loads a "
+        "policy with parameters.",
     ),
 ]
 Agent = AgentOption

@@ -26,6 +26,12 @@ class Row(Kept, frozen=True):
     schema: int = SCHEMA
 
     @property
+    def besides(self) -> list[str]:
+        """What was loaded, but for the policy that was measured."""
+        own = self.scheduler.partition(":")[0]
+        return [name for name in self.loaded if name != own]
+
+    @property
     def key(self) -> tuple[object, ...]:
         """What two rows have in common that can be compared."""
         return (

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cookie_waits POLICY_ID MS runs|sleeps: a thread of the policy with a core scheduling cookie on
- * CPU 2, which runs or sleeps until there is a fair hog without one on its sibling, 3, for whose
- * sake CPU 2 idles. What the thread uses of that time, in ms.
+ * cookie_waits POLICY_ID MS runs|sleeps|may-leave: a thread of the policy with a core scheduling
+ * cookie on CPU 2, which runs or sleeps until there is a fair hog without one on its sibling, 3,
+ * for whose sake CPU 2 idles. What the thread uses of that time, in ms. With may-leave it runs,
+ * and may use other CPUs by then.
  */
 #include "subject.h"
 
-static bool sleeps;
+static bool sleeps, may_leave;
+static cpu_set_t any_cpu;
 static int doorbell[2];
 
 static void alone(struct subject *self)
@@ -16,6 +18,8 @@ static void alone(struct subject *self)
 	if (prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, 0, 0, 0))
 		die("PR_SCHED_CORE_CREATE");
 	saakm_join(policy_id);
+	if (may_leave && sched_setaffinity(0, sizeof(any_cpu), &any_cpu))
+		die("sched_setaffinity");
 	self->progress = 1;
 	if (sleeps && read(doorbell[0], &letter, 1) != 1)
 		die("read");
@@ -36,11 +40,12 @@ int main(int argc, char **argv)
 	uint64_t before_ms;
 
 	if (argc != 4)
-		die("cookie_waits POLICY_ID MS runs|sleeps");
+		die("cookie_waits POLICY_ID MS runs|sleeps|may-leave");
 	policy_id = atoi(argv[1]);
 	sleeps = !strcmp(argv[3], "sleeps");
-	if (pipe(doorbell))
-		die("pipe");
+	may_leave = !strcmp(argv[3], "may-leave");
+	if (sched_getaffinity(0, sizeof(any_cpu), &any_cpu) || pipe(doorbell))
+		die("sched_getaffinity, pipe");
 	pin(0, 0);
 	subject_start(&waits, alone, 2);
 	AWAIT(waits.progress);

@@ -5,11 +5,11 @@
  * off.
  *
  * Arguments, from the kernel command line: scheduler=NAME (fair, sched_fifo,
- * scx_NAME or a policy), modules=a.ko,b.ko, bystanders=N (policies that
- * bystanders.ko shall register), agent="PROGRAM OPTIONS" (that decides for the policy
- * `user`), options="A B" (of scx_NAME), operations=a,b, scale=PERCENT (of the usual
- * number of rounds), runnable=N (more runnable threads), switches=1 (the checks of
- * /sys/kernel/saakm on), features=A,NO_B (of the fair class), symbols=1 (print those of
+ * scx_NAME or a policy), modules=a.ko,b.ko, parameters=a=1,b=2 (of the policy),
+ * bystanders=N (policies that bystanders.ko shall register), agent="PROGRAM OPTIONS" (that
+ * decides for the policy `user`), options="A B" (of scx_NAME), operations=a,b, scale=PERCENT
+ * (of the usual number of rounds), runnable=N (more runnable threads), switches=1 (the checks
+ * of /sys/kernel/saakm on), features=A,NO_B (of the fair class), symbols=1 (print those of
  * modules, and where programs have their code).
  */
 #define _GNU_SOURCE

@@ -34,10 +34,24 @@ static int is_sched_ext(void)
 	return !strncmp(scheduler(), "scx_", 4);
 }
 
+/* Of the policy that is measured, behind what stands in @options. */
+static void add_parameters(char *options, size_t room)
+{
+	char *rest = options + strlen(options);
+
+	snprintf(rest, room - strlen(options), " %s", getenv("parameters") ?: "");
+	for (; *rest; rest++)
+		if (*rest == ',')
+			*rest = ' ';
+}
+
 void load_modules(char *names)
 {
+	char measured[256];
+
+	snprintf(measured, sizeof(measured), "%s.ko", scheduler());
 	for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
-		char path[256], options[32] = "";
+		char path[256], options[512] = "";
 		int fd;
 
 		snprintf(path, sizeof(path), "/%s", name);
@@ -46,6 +60,8 @@ void load_modules(char *names)
 		else if (number("runnable", 0))
 			/* One in debt waits for as many times what it owes: that is no stall. */
 			snprintf(options, sizeof(options), "timeout_ms=0");
+		if (!strcmp(name, measured))
+			add_parameters(options, sizeof(options));
 		fd = open(path, O_RDONLY);
 		if (fd < 0 || syscall(SYS_finit_module, fd, options, 0))
 			die(path);

@@ -57,12 +57,11 @@ class Baseline:
     def conditions(self) -> Conditions:
         """All its rows have the same ones: a file is written by one run."""
         row = self.rows[0]
-        besides = [name for name in row.loaded if name != row.scheduler]
         return Conditions(
             row.cpus,
             row.runnable,
             row.switches,
-            tuple(besides),
+            tuple(row.besides),
             row.scale,
             row.bystanders,
             tuple(row.features),

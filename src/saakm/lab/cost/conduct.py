@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Does what an experiment on costs says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,10 +9,12 @@ import msgspec
 
 from ...base.progress import meter
 from ...builder import given
-from ...builder.policies import by_name
+from ...builder.parameters import check_names
+from ...builder.policies import by_name, find_policy
 from ...model.cost_rows import Row
 from ...model.experiment import Cost
 from ...vm import features
+from ..bench.settings import split
 from . import axes
 from .measure import Conditions, measure
 from .operations import (
@@ -19,6 +22,7 @@ from .operations import (
     chosen_schedulers,
     is_policy,
     measurable_operations,
+    policy_of,
     refuse_runnable,
 )
 from .target import Target, find_target
@@ -111,11 +115,26 @@ def _wanted(spec: Cost) -> _Wanted:
         usual, most = axis.operations, axis.conditions(conditions, largest).cpus
         schedulers = spec.schedulers or axis.schedulers
     operations = chosen_operations(spec.op or usual, most)
-    named = by_name(schedulers)
-    directories = {name: path for name, path in (besides | named).items() if path}
-    if named:
-        chosen_schedulers([*named], patched=True, more=directories)
-    return _Wanted(conditions, operations, [*named], directories)
+    names, directories = _named(schedulers)
+    directories |= {name: path for name, path in besides.items() if path}
+    if names:
+        chosen_schedulers(names, patched=True, more=directories)
+    for name, parameters in map(policy_of, names):
+        if parameters and (sources := directories.get(name) or find_policy(name)):
+            check_names(parameters, sources)
+    return _Wanted(conditions, operations, names, directories)
+
+
+def _named(words: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
+    """By what they are called; and where those policies are that were named by a directory."""
+    names, directories = [], {}
+    for word in words:
+        plain, settings = split(word)
+        [(name, directory)] = by_name([plain]).items()
+        names.append(":".join([name, *settings]))
+        if directory:
+            directories[name] = directory
+    return list(dict.fromkeys(names)), directories
 
 
 def _without_policies(spec: Cost) -> Cost:

@@ -14,11 +14,12 @@ from ...base.errors import BadInput, SaakmError
 from ...builder import agents, peers
 from ...builder.about import About
 from ...builder.agents import Agent
+from ...builder.parameters import check_values
 from ...builder.programs import compile_static
 from ...model.cost_rows import Row
 from ...vm import appliance, features
 from ...vm.appliance import Appliance, counted_machine
-from .operations import is_policy
+from .operations import is_policy, policy_of
 from .target import Target, policy_files
 
 _RESULT = re.compile(r"^RESULT (\w+) ([\d.]+) (\d+)\s*$", re.M)
@@ -58,7 +59,7 @@ class Conditions:
 
 def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
     besides = list(conditions.besides)
-    policy = agents.apart(scheduler)[0]
+    policy, _ = policy_of(scheduler)
     own = is_policy(scheduler) and policy not in besides
     return besides + ([policy] if own else [])
 
@@ -72,11 +73,15 @@ def guest_of(
         _refuse_kernel(target, peer)
     files = policy_files(target, first + loaded_policies(scheduler, conditions))
     # Where a process lies in memory decides how often it faults.
-    name = peers.CRATES[peer].file if peer in peers.CRATES else agents.apart(scheduler)[0]
+    policy, parameters = policy_of(scheduler)
+    name = peers.CRATES[peer].file if peer in peers.CRATES else policy
     words = ["norandmaps", f"scheduler={name}", f"operations={','.join(operations)}"]
     words.append(f"scale={conditions.scale}")
     if files:
         words.append("modules=" + ",".join(file.name for file in files))
+    if parameters:
+        check_values(parameters, files[-1])
+        words.append("parameters=" + ",".join(parameters))
     if conditions.runnable:
         words.append(f"runnable={conditions.runnable}")
     if conditions.bystanders:
@@ -189,9 +194,17 @@ def results(scheduler: str, operations: list[str], text: str) -> dict[str, float
             f"{scheduler} could not be measured: {', '.join(missing) or 'its figures are not valid'}",
             f"{said[1].strip() if said else 'the guest printed no result'}; "
             f"the end of its console:\n{text[-1000:]}",
-            f"leave it, or the operation, out; or try it by hand: saakm run {shlex.quote(scheduler)} -- true",
+            f"leave it, or the operation, out; or try it by hand: {_by_hand(scheduler)}",
         )
     return found
+
+
+def _by_hand(scheduler: str) -> str:
+    policy, parameters = policy_of(scheduler)
+    if not parameters:
+        return f"saakm run {shlex.quote(scheduler)} -- true"
+    options = " ".join(f"--param {shlex.quote(one)}" for one in parameters)
+    return f"saakm run {policy} {options} -- true"
 
 
 def counted(operation: str, text: str) -> int:

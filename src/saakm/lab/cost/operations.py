@@ -10,6 +10,7 @@ from ...builder import agents, peers
 from ...builder.about import About
 from ...builder.policies import module_name, own_policies, policies
 from ...model.fair_class import FAIR
+from ..bench.settings import check
 
 # These need no module of ours.
 CLASSES = (FAIR, "sched_fifo")
@@ -115,6 +116,12 @@ def is_policy(name: str) -> bool:
     return peers.apart(name)[0] not in (*CLASSES, *peers.OURS, *peers.CRATES)
 
 
+def policy_of(scheduler: str) -> tuple[str, list[str]]:
+    """A policy's name, and the parameters that it is loaded with, as of lavd:virt_llc=1-1."""
+    name, *parameters = agents.apart(scheduler)[0].split(":")
+    return name, parameters if is_policy(name) else []
+
+
 def chosen_schedulers(
     wanted: Sequence[str], patched: bool, more: Iterable[str] = (), has_ext: bool = True
 ) -> list[str]:
@@ -127,13 +134,21 @@ def chosen_schedulers(
     for name in names:
         if agents.apart(name)[1]:
             agents.chosen(name)  # refuses one that there is not
-        if not {agents.apart(name)[0], peers.apart(name)[0]} & set(known):
+        policy, parameters = policy_of(name)
+        if not {policy, peers.apart(name)[0]} & set(known) or _has_settings(name):
             raise BadInput(
                 f"there is no scheduler '{name}' to measure",
                 f"there are {', '.join(known)}",
-                "saakm cost --schedulers NAME[,NAME]; a policy elsewhere by its directory",
+                "saakm cost --schedulers NAME[,NAME]; a policy elsewhere by its directory, and "
+                "NAME:PARAMETER=VALUE loads it with a parameter",
             )
+        check(policy, parameters)
     return names
+
+
+def _has_settings(name: str) -> bool:
+    """As bench takes them, of what is no policy: here --features sets those of fair."""
+    return ":" in peers.apart(name)[0] and not is_policy(name.partition(":")[0])
 
 
 def refuse_runnable(operations: list[str], schedulers: list[str]) -> None:

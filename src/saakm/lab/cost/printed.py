@@ -37,7 +37,7 @@ def by_operation(rows: list[Row]) -> dict[str, list[Row]]:
 def show(rows: list[Row], console: Console) -> None:
     base = compared_with(rows).scheduler
     several = len(rows[0].seeds) > 1
-    besides = any(row.loaded not in ([], [row.scheduler]) for row in rows)
+    besides = any(row.besides for row in rows)
     shown = table(
         _title(rows[0]),
         label("operation"),
