@@ -131,6 +131,8 @@ def _rows(runs: Sequence[RunRecord]) -> list[_Row]:
     first = runs[0].placement
     assert first
     return [
+        _Row("CPU time of the threads, s", _of(lambda one: one.cpu_s)),
+        _Row("turns", _of(lambda one: one.turns)),
         *(_migration(name) for name in first.migrations),
         _Row(
             "turns that are migrations, %",
