@@ -118,8 +118,11 @@ def test_a_scheduler_stays_until_another_is_kept():
         assert "one" in there()
         place.keep((*STARTS, "two"))
         assert "two" in there() and "one" not in there()
-        with pytest.raises(SaakmError):  # neither is one of sched_ext
+        with pytest.raises(SaakmError) as error:  # neither is one of sched_ext
             place.check_kept()
+        assert "is up" in error.value.why and not {"one", "two"} & {*there()}
+        place.keep((*STARTS, "two"))
+        assert "two" in there()
         place.keep(())
         assert not {"one", "two"} & {*there()}
         place.check_kept()
