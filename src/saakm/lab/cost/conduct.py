@@ -14,7 +14,6 @@ from ...builder.policies import by_name, find_policy
 from ...model.cost_rows import Row
 from ...model.experiment import Cost
 from ...vm import features
-from ..bench.settings import split
 from . import axes
 from .measure import Conditions, measure
 from .operations import (
@@ -129,7 +128,9 @@ def _named(words: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
     """By what they are called; and where those policies are that were named by a directory."""
     names, directories = [], {}
     for word in words:
-        plain, settings = split(word)
+        directory_part, slash, last = word.rpartition("/")
+        last, *settings = last.split(":")
+        plain = directory_part + slash + last
         [(name, directory)] = by_name([plain]).items()
         names.append(":".join([name, *settings]))
         if directory:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ...base.errors import BadInput
 from ...builder import agents, peers
 from ...builder.about import About
+from ...builder.parameters import check_form
 from ...builder.policies import module_name, own_policies, policies
 from ...model.fair_class import FAIR
-from ..bench.settings import check
 
 # These need no module of ours.
 CLASSES = (FAIR, "sched_fifo")
@@ -142,8 +142,19 @@ def chosen_schedulers(
                 "saakm cost --schedulers NAME[,NAME]; a policy elsewhere by its directory, and "
                 "NAME:PARAMETER=VALUE loads it with a parameter",
             )
-        check(policy, parameters)
+        _check(name, parameters)
     return names
+
+
+def _check(name: str, parameters: list[str]) -> None:
+    check_form(parameters)
+    keys = [parameter.partition("=")[0].replace("-", "_") for parameter in parameters]
+    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
+        raise BadInput(
+            f"there are two settings of {twice[0]}",
+            f"'{name}' names it twice",
+            "leave out one of them",
+        )
 
 
 def _has_settings(name: str) -> bool:
