@@ -18,7 +18,7 @@ from saakm.base.files import replacing
 from saakm.builder.ctl import build_saakmctl
 from saakm.builder.kernel import Kernel, build_kernel
 from saakm.builder.modules import build_modules, module_file
-from saakm.lab.bench.settings import split
+from saakm.builder.parameters import split
 from saakm.vm.accel import choose_accel
 from saakm.vm.guest import Guest
 from saakm.vm.machine import TCG, Machine, default_memory

@@ -129,6 +129,7 @@ def test_a_policy_is_loaded_with_parameters():
     done = saakm_cost(*args, "lavd:virt_llc=2-1")
     assert done.returncode == 1 and "lavd:virt_llc=2-1 could not be measured" in done.stderr
     assert "saakm run lavd --param virt_llc=2-1 -- true" in done.stderr
+    assert "load lavd: virt_llc" in done.stderr  # what the policy says
 
 
 @pytest.mark.limit(300)

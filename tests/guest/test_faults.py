@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from saakm.builder.modules import module_file
-from saakm.lab.bench.settings import split
+from saakm.builder.parameters import split
 
 from .support import (
     CENTRAL,

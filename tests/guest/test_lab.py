@@ -63,7 +63,8 @@ def test_it_yields_what_it_says_and_goes_on(tmp_path):
     until(lambda: runs(messages) or child.poll() is not None, 250, "the first run of the second")
     child.send_signal(signal.SIGINT)
     _, err = child.communicate()
-    assert child.returncode == 0 or "messages was interrupted: runs that ended are kept" in err
+    if len(runs(messages)) < 3:
+        assert "messages was interrupted: runs that ended are kept" in err
     # Whether it has ended meanwhile does not matter: what is there is good, and stays.
     kept = (messages / "runs.jsonl").read_text()
     assert runs(messages), "no run is kept"

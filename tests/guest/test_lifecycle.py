@@ -4,7 +4,7 @@
 import pytest
 
 from saakm.builder.modules import module_file
-from saakm.lab.bench.settings import split
+from saakm.builder.parameters import split
 
 from .support import CENTRAL, PARTS, POLICIES, SYSFS, load_in_mode, load_policy, policies, run_ok
 

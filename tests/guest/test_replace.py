@@ -5,8 +5,8 @@ import pytest
 
 from saakm.base.errors import SaakmError
 from saakm.builder.modules import build_modules, module_file
+from saakm.builder.parameters import split
 from saakm.dev.scaffold import policy_files, shipped
-from saakm.lab.bench.settings import split
 
 from .support import (
     CENTRAL,

@@ -20,11 +20,13 @@ from saakm.cli import app
 from saakm.lab.cost import bars, baseline, decisions, printed
 from saakm.lab.cost.conduct import check
 from saakm.lab.cost.measure import Conditions, loaded_policies, results
-from saakm.lab.cost.operations import OPERATIONS, chosen_operations, chosen_schedulers, policy_of
+from saakm.lab.cost.operations import OPERATIONS, apart, chosen_operations, chosen_schedulers
 from saakm.lab.cost.target import Target, find_target
 from saakm.model.cost_rows import Row
 from saakm.model.experiment import Cost
 from saakm.model.schema import plain
+from saakm.vm.appliance import counted_machine
+from saakm.vm.command import bare_command
 from saakm.vm.qemu import needed_qemu
 
 IDENTITY = {"kernel": "6.12.117", "compiler": "gcc 12"}
@@ -86,12 +88,11 @@ def test_a_policy_is_loaded_once():
         ("user:rustland", "user", []),
         ("user:rustland:events_mb=2", "user", ["events_mb=2"]),
         ("fair", "fair", []),
-        ("scx_lavd-1.1.4 --x=a:b", None, []),
+        ("scx_lavd-1.1.4 --x=a:b", "scx_lavd-1.1.4", []),
     ],
 )
 def test_a_policy_may_have_parameters(word, policy, parameters):
-    name, found = policy_of(word)
-    assert found == parameters and policy in (name, None)
+    assert apart(word) == (policy, parameters)
 
 
 def test_what_is_loaded_besides_is_not_what_is_measured():
@@ -102,11 +103,11 @@ def test_what_is_loaded_besides_is_not_what_is_measured():
 @pytest.mark.parametrize(
     ("word", "why"),
     [
-        ("fair:NEXT_BUDDY", "no scheduler 'fair:NEXT_BUDDY'"),
-        ("sched_fifo:a=1", "no scheduler 'sched_fifo:a=1'"),
-        ("scx_fifo:a=1", "no scheduler 'scx_fifo:a=1'"),
-        ("scx_lavd-1.1.4:a=1", "no scheduler 'scx_lavd-1.1.4:a=1'"),
-        ("lavdd:a=1", "no scheduler 'lavdd:a=1'"),
+        ("fair:NEXT_BUDDY", "fair has no settings here"),
+        ("sched_fifo:a=1", "sched_fifo has no settings here"),
+        ("scx_fifo:a=1", "scx_fifo has no settings here"),
+        ("scx_lavd-1.1.4:a=1", "scx_lavd-1.1.4 has no settings here"),
+        ("lavdd:a=1", "no scheduler 'lavdd'"),
         ("lavd:a", "'a' is no parameter"),
         ("lavd:original=1:original=0", "two settings of original"),
         ("lavd:virt_lc=1-1", "no parameter 'virt_lc'.*virt_llc"),
@@ -125,6 +126,25 @@ def test_a_policy_elsewhere_has_parameters_too(tmp_path):
     check(Cost(op=("pipe",), schedulers=(f"{directory}:virt_llc=1-1",)))
     with pytest.raises(SaakmError, match="no parameter 'x'"):
         check(Cost(op=("pipe",), schedulers=(f"{directory}:x=1",)))
+
+
+def test_two_policies_of_one_name_are_refused(tmp_path):
+    """A kernel has one module of a name: both rows would be of one of them."""
+    directory = shutil.copytree(paths.POLICIES / "rr", tmp_path / "rr")
+    for more in (
+        {"schedulers": ("rr", str(directory))},
+        {"schedulers": ("rr",), "load": (str(directory),)},
+    ):
+        with pytest.raises(SaakmError, match="two policies are called 'rr'"):
+            check(Cost(op=("pipe",), **more))
+    check(Cost(op=("pipe",), schedulers=("rr", f"{paths.POLICIES / 'rr'}:slice_us=1000")))
+
+
+def test_no_command_line_is_cut(tmp_path):
+    machine = counted_machine(1)
+    assert bare_command(machine, tmp_path, "none", ["x" * 1900])
+    with pytest.raises(SaakmError, match="command line would be too long"):
+        bare_command(machine, tmp_path, "none", ["x" * 2048])
 
 
 def test_a_kernel_is_known_by_its_banner(tmp_path):

@@ -8,6 +8,7 @@ says EINVAL, in a guest whose console nobody reads.
 import difflib
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..base import paths
@@ -31,6 +32,25 @@ _DECLARED = re.compile(r"\bmodule_param\w*\(\s*(\w+)")
 _LOAD = paths.LINUX / "include/linux/saakm_load.h"
 # Of those by module_param_cb(), a module does not say the type.
 _SYMBOL = re.compile(rb"__param_str_(\w+)\0")
+
+
+def split(word: str) -> tuple[str, tuple[str, ...]]:
+    """A scheduler, which may be a directory, and its settings: lavd:virt_llc=4-4."""
+    directory, slash, name = word.rpartition("/")
+    name, *settings = name.split(":")
+    return directory + slash + name, tuple(settings)
+
+
+def check_word(policy: str, settings: Sequence[str]) -> None:
+    """What can be said of split()'s answer without the module."""
+    check_form(list(settings))
+    keys = [setting.partition("=")[0].replace("-", "_") for setting in settings]
+    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
+        raise BadInput(
+            f"{policy} has two settings of {twice[0]}",
+            f"'{':'.join([policy, *settings])}' names it twice",
+            "leave out one of them",
+        )
 
 
 def check_form(parameters: list[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..base import paths
-from ..base.errors import SaakmError
+from ..base.errors import BadInput, SaakmError
 from . import agents
 from .names import NO_POLICY, fault_in_form, fault_in_module
 
@@ -163,6 +163,20 @@ def by_name(words: Iterable[str]) -> dict[str, Path | None]:
     """Each word by what it is called: of a directory its policy's name, and the directory."""
     named = [(word, _directory_of(word)) for word in words]
     return {module_name(path) if path else word: path for word, path in named}
+
+
+def refuse_namesakes(named: Iterable[tuple[str, Path | None]]) -> None:
+    """A kernel has one module of a name: all columns would be of the policy that is named last."""
+    places: dict[str, Path | None] = {}
+    for name, directory in named:
+        place = directory or find_policy(name)
+        other = places.setdefault(name, place)
+        if other != place:
+            raise BadInput(
+                f"two policies are called '{name}'",
+                f"{other} and {place}",
+                "measure one after the other, or rename the module of one in its Kbuild",
+            )
 
 
 def _directory_of(word: str) -> Path | None:

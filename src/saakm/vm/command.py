@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..base import paths
-from ..base.errors import SaakmError
+from ..base.errors import BadInput, SaakmError
 from ..base.sizes import megabytes
 from ..builder.programs import compile_static
 from . import qmp
@@ -24,6 +24,7 @@ from .qemu import qemu_program, threads_patch_safely
 
 DISK_SERIAL = "saakm"
 # In counted time, which begins here; else a guest measures its clocks against each other.
+_LONGEST_LINE = 2047  # COMMAND_LINE_SIZE of x86, with the zero at its end
 COUNTED_CLOCK = ("no_timer_check", "tsc=reliable", "tsc_early_khz=1000000")
 
 
@@ -52,7 +53,14 @@ def bare_command(
     if machine.accel == KVM:
         words += ["-accel", KVM, "-cpu", "host"]
     words += ["-serial", serial, *more, "-kernel", str(vmlinux), "-append"]
-    return [*words, " ".join(["console=ttyS0", "panic=-1", *arguments, *machine.append])]
+    line = " ".join(["console=ttyS0", "panic=-1", *arguments, *machine.append])
+    if len(line.encode()) > _LONGEST_LINE:
+        raise BadInput(
+            "the kernel's command line would be too long",
+            f"it takes {_LONGEST_LINE} characters and drops the rest, of {len(line.encode())}",
+            "name fewer or shorter parameters, options and features",
+        )
+    return [*words, line]
 
 
 def host_command(

@@ -34,6 +34,19 @@ static int is_sched_ext(void)
 	return !strncmp(scheduler(), "scx_", 4);
 }
 
+/* With what the class has to say of a policy, if it has. */
+static void die_refused(const char *path)
+{
+	char why[512] = "";
+	int error = errno;
+	FILE *f = fopen("/sys/kernel/saakm/last_error", "r");
+
+	if (f && fgets(why, sizeof(why), f))
+		why[strcspn(why, "\n")] = 0;
+	errno = error;
+	die(why[0] ? why : path);
+}
+
 /* Of the policy that is measured, behind what stands in @options. */
 static void add_parameters(char *options, size_t room)
 {
@@ -51,7 +64,7 @@ void load_modules(char *names)
 
 	snprintf(measured, sizeof(measured), "%s.ko", scheduler());
 	for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
-		char path[256], options[512] = "";
+		char path[256], options[2048] = "";
 		int fd;
 
 		snprintf(path, sizeof(path), "/%s", name);
@@ -64,7 +77,7 @@ void load_modules(char *names)
 			add_parameters(options, sizeof(options));
 		fd = open(path, O_RDONLY);
 		if (fd < 0 || syscall(SYS_finit_module, fd, options, 0))
-			die(path);
+			die_refused(path);
 		close(fd);
 	}
 }

@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...base.errors import BadInput, SaakmError
+from ...base.errors import SaakmError
 from ...base.files import hash_named
 from ...builder import agents, peers
 from ...builder.names import CHRT, REALTIME
-from ...builder.parameters import check_names
+from ...builder.parameters import check_names, split
 from ...builder.policies import (
     by_name,
     find_policy,
     module_name,
     own_policies,
     policies,
+    refuse_namesakes,
     source_files,
 )
 from ...model.fair_class import FAIR
-from .settings import check, split
+from .settings import check
 
 DEFAULT = f"{FAIR},scx_fifo,fifo"
 EXT = (*peers.OURS, *peers.PARTIAL)
@@ -69,7 +70,7 @@ def known() -> list[str]:
 
 def chosen(wanted: Sequence[str]) -> list[Named]:
     found = [_named(word) for word in wanted or DEFAULT.split(",")]
-    _refuse_namesakes(found)
+    refuse_namesakes((named.name, named.directory) for named in found if named.is_policy)
     return list({named.label: named for named in found}.values())
 
 
@@ -90,20 +91,6 @@ def _named(word: str) -> Named:
     if settings and found.is_policy and (sources := directory or find_policy(name)):
         check_names(list(settings), sources)
     return found
-
-
-def _refuse_namesakes(found: Sequence[Named]) -> None:
-    """A kernel has one module of a name: all columns would be of the policy that is named last."""
-    places: dict[str, Path | None] = {}
-    for named in filter(lambda one: one.is_policy, found):
-        place = named.directory or find_policy(named.name)
-        other = places.setdefault(named.name, place)
-        if other != place:
-            raise BadInput(
-                f"two policies are called '{named.name}'",
-                f"{other} and {place}",
-                "measure one after the other, or rename the module of one in its Kbuild",
-            )
 
 
 def find(named: Named, saakmctl: str = "saakmctl") -> Scheduler:

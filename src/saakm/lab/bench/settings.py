@@ -14,13 +14,6 @@ from ...model.fair_class import FAIR
 from ...vm import features
 
 
-def split(word: str) -> tuple[str, tuple[str, ...]]:
-    """The scheduler itself, which may be a directory, and its settings."""
-    directory, slash, name = word.rpartition("/")
-    name, *settings = name.split(":")
-    return directory + slash + name, tuple(settings)
-
-
 def check(name: str, settings: Sequence[str]) -> None:
     """What can be said before anything is built or booted."""
     if not settings:
@@ -34,11 +27,4 @@ def check(name: str, settings: Sequence[str]) -> None:
     if name == FAIR:
         features.checked(settings)
         return
-    parameters.check_form(list(settings))
-    keys = [setting.partition("=")[0].replace("-", "_") for setting in settings]
-    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
-        raise BadInput(
-            f"{name} has two settings of {twice[0]}",
-            f"'{':'.join([name, *settings])}' names it twice",
-            "leave out one of them",
-        )
+    parameters.check_word(name, settings)

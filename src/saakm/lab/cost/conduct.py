@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Does what an experiment on costs says."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,19 +8,19 @@ import msgspec
 
 from ...base.progress import meter
 from ...builder import given
-from ...builder.parameters import check_names
-from ...builder.policies import by_name, find_policy
+from ...builder.parameters import check_names, split
+from ...builder.policies import by_name, find_policy, refuse_namesakes
 from ...model.cost_rows import Row
 from ...model.experiment import Cost
 from ...vm import features
 from . import axes
-from .measure import Conditions, measure
+from .measure import Conditions, check_parameters, measure
 from .operations import (
+    apart,
     chosen_operations,
     chosen_schedulers,
     is_policy,
     measurable_operations,
-    policy_of,
     refuse_runnable,
 )
 from .target import Target, find_target
@@ -83,6 +82,8 @@ def prepare(spec: Cost, kernel: str = "") -> Course:
         features.refuse_without_ours("base")
     conditions = wanted.conditions
     target, schedulers = _target(wanted, kernel)
+    for name in schedulers:
+        check_parameters(target, name)
     operations = measurable_operations(wanted.operations, target.about, bool(spec.op))
     if spec.axis:
         axis = axes.chosen_axis(spec.axis)
@@ -114,28 +115,25 @@ def _wanted(spec: Cost) -> _Wanted:
         usual, most = axis.operations, axis.conditions(conditions, largest).cpus
         schedulers = spec.schedulers or axis.schedulers
     operations = chosen_operations(spec.op or usual, most)
-    names, directories = _named(schedulers)
+    named = [_named(word) for word in schedulers]
+    directories = {apart(name)[0]: path for name, path in named if path}
     directories |= {name: path for name, path in besides.items() if path}
+    names = list(dict.fromkeys(name for name, _ in named))
     if names:
         chosen_schedulers(names, patched=True, more=directories)
-    for name, parameters in map(policy_of, names):
-        if parameters and (sources := directories.get(name) or find_policy(name)):
+    ours = [(apart(name)[0], directory) for name, directory in named if is_policy(name)]
+    refuse_namesakes([*besides.items(), *ours])
+    for policy, parameters in map(apart, names):
+        if parameters and (sources := directories.get(policy) or find_policy(policy)):
             check_names(parameters, sources)
     return _Wanted(conditions, operations, names, directories)
 
 
-def _named(words: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
-    """By what they are called; and where those policies are that were named by a directory."""
-    names, directories = [], {}
-    for word in words:
-        directory_part, slash, last = word.rpartition("/")
-        last, *settings = last.split(":")
-        plain = directory_part + slash + last
-        [(name, directory)] = by_name([plain]).items()
-        names.append(":".join([name, *settings]))
-        if directory:
-            directories[name] = directory
-    return list(dict.fromkeys(names)), directories
+def _named(word: str) -> tuple[str, Path | None]:
+    """What a scheduler is called, with its parameters, and the directory that it was named by."""
+    plain, settings = split(word)
+    [(name, directory)] = by_name([plain]).items()
+    return ":".join([name, *settings]), directory
 
 
 def _without_policies(spec: Cost) -> Cost:

@@ -19,7 +19,7 @@ from ...builder.programs import compile_static
 from ...model.cost_rows import Row
 from ...vm import appliance, features
 from ...vm.appliance import Appliance, counted_machine
-from .operations import is_policy, policy_of
+from .operations import apart, is_policy
 from .target import Target, policy_files
 
 _RESULT = re.compile(r"^RESULT (\w+) ([\d.]+) (\d+)\s*$", re.M)
@@ -59,9 +59,17 @@ class Conditions:
 
 def loaded_policies(scheduler: str, conditions: Conditions) -> list[str]:
     besides = list(conditions.besides)
-    policy, _ = policy_of(scheduler)
+    policy, _ = apart(scheduler)
     own = is_policy(scheduler) and policy not in besides
     return besides + ([policy] if own else [])
+
+
+def check_parameters(target: Target, scheduler: str) -> None:
+    """Before anything is measured. Builds the policy."""
+    policy, parameters = apart(scheduler)
+    if parameters:
+        [module] = policy_files(target, [policy])
+        check_values(parameters, module)
 
 
 def guest_of(
@@ -73,14 +81,13 @@ def guest_of(
         _refuse_kernel(target, peer)
     files = policy_files(target, first + loaded_policies(scheduler, conditions))
     # Where a process lies in memory decides how often it faults.
-    policy, parameters = policy_of(scheduler)
+    policy, parameters = apart(scheduler)
     name = peers.CRATES[peer].file if peer in peers.CRATES else policy
     words = ["norandmaps", f"scheduler={name}", f"operations={','.join(operations)}"]
     words.append(f"scale={conditions.scale}")
     if files:
         words.append("modules=" + ",".join(file.name for file in files))
     if parameters:
-        check_values(parameters, files[-1])
         words.append("parameters=" + ",".join(parameters))
     if conditions.runnable:
         words.append(f"runnable={conditions.runnable}")
@@ -200,11 +207,13 @@ def results(scheduler: str, operations: list[str], text: str) -> dict[str, float
 
 
 def _by_hand(scheduler: str) -> str:
-    policy, parameters = policy_of(scheduler)
+    policy, parameters = apart(scheduler)
     if not parameters:
         return f"saakm run {shlex.quote(scheduler)} -- true"
-    options = " ".join(f"--param {shlex.quote(one)}" for one in parameters)
-    return f"saakm run {policy} {options} -- true"
+    agent = agents.apart(scheduler)[1]
+    words = ["--agent", agent] if agent else []
+    words += [word for one in parameters for word in ("--param", one)]
+    return f"saakm run {shlex.join([policy, *words])} -- true"
 
 
 def counted(operation: str, text: str) -> int:

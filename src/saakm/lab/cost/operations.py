@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...base.errors import BadInput
 from ...builder import agents, peers
 from ...builder.about import About
-from ...builder.parameters import check_form
+from ...builder.parameters import check_word
 from ...builder.policies import module_name, own_policies, policies
 from ...model.fair_class import FAIR
 
@@ -116,10 +116,13 @@ def is_policy(name: str) -> bool:
     return peers.apart(name)[0] not in (*CLASSES, *peers.OURS, *peers.CRATES)
 
 
-def policy_of(scheduler: str) -> tuple[str, list[str]]:
-    """A policy's name, and the parameters that it is loaded with, as of lavd:virt_llc=1-1."""
+def apart(scheduler: str) -> tuple[str, list[str]]:
+    """Without agent and options, and the parameters that it is loaded with: lavd:virt_llc=1-1."""
+    peer, options = peers.apart(scheduler)
+    if options:
+        return peer, []
     name, *parameters = agents.apart(scheduler)[0].split(":")
-    return name, parameters if is_policy(name) else []
+    return name, parameters
 
 
 def chosen_schedulers(
@@ -134,32 +137,26 @@ def chosen_schedulers(
     for name in names:
         if agents.apart(name)[1]:
             agents.chosen(name)  # refuses one that there is not
-        policy, parameters = policy_of(name)
-        if not {policy, peers.apart(name)[0]} & set(known) or _has_settings(name):
+        plain, settings = apart(name)
+        if plain not in known:
             raise BadInput(
-                f"there is no scheduler '{name}' to measure",
+                f"there is no scheduler '{plain}' to measure",
                 f"there are {', '.join(known)}",
                 "saakm cost --schedulers NAME[,NAME]; a policy elsewhere by its directory, and "
-                "NAME:PARAMETER=VALUE loads it with a parameter",
+                "POLICY:PARAMETER=VALUE loads it with a parameter",
             )
-        _check(name, parameters)
+        _check_settings(name, plain, settings)
     return names
 
 
-def _check(name: str, parameters: list[str]) -> None:
-    check_form(parameters)
-    keys = [parameter.partition("=")[0].replace("-", "_") for parameter in parameters]
-    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
+def _check_settings(scheduler: str, name: str, settings: list[str]) -> None:
+    if settings and not is_policy(name):
         raise BadInput(
-            f"there are two settings of {twice[0]}",
-            f"'{name}' names it twice",
-            "leave out one of them",
+            f"{name} has no settings here",
+            f"'{scheduler}' names some, and only policies take them",
+            f"leave them out: {name}; --features sets those of fair",
         )
-
-
-def _has_settings(name: str) -> bool:
-    """As bench takes them, of what is no policy: here --features sets those of fair."""
-    return ":" in peers.apart(name)[0] and not is_policy(name.partition(":")[0])
+    check_word(name, settings)
 
 
 def refuse_runnable(operations: list[str], schedulers: list[str]) -> None:
