@@ -31,7 +31,7 @@ static DECLARE_WAIT_QUEUE_HEAD(user_left);
 static unsigned int user_leaves;	/* how often an agent has left; by user_mutex */
 static unsigned long user_alone;	/* jiffies, since when; by user_mutex */
 
-static unsigned int user_attached;	/* by user_mutex */
+unsigned int user_attached;	/* by user_mutex */
 module_param_named(agents, user_attached, uint, 0444);
 MODULE_PARM_DESC(agents, "how many domains have an agent; read only");
 

@@ -475,6 +475,9 @@ static int user_init(struct saakm_policy *policy)
 {
 	int cpu;
 
+	if (user_attached)
+		return saakm_refuse_load(policy, -EINVAL, "agents=%u: it can only be read",
+					 user_attached);
 	if (!policy->slice_us)
 		return saakm_refuse_load(policy, -EINVAL,
 					 "slice_us=0: who never sleeps would keep its CPU");

@@ -151,6 +151,7 @@ void user_put_in_front(struct saakm_policy *policy, const struct cpumask *cpus);
 void user_kick_waiting(const struct user_agent *agent);
 
 /* device.c */
+extern unsigned int user_attached;	/* domains that have an agent */
 void user_start_looking(struct saakm_policy *policy);
 void user_stop_looking(void);
 int user_make_device(void);

@@ -714,6 +714,19 @@ def test_no_package_is_an_option_of_apt_get(monkeypatch):
     assert commands[-1][-2:] == ["--", "-oDPkg::Pre-Invoke::=id"]
 
 
+def test_results_that_are_none_are_refused_and_stay(tmp_path):
+    file = tmp_path / store.FILE
+    file.write_bytes(b"\xff\xfe\n")
+    store.Store(tmp_path).begin(resume=True)
+    with pytest.raises(SaakmError, match="has no results"):
+        store.Store(tmp_path).done()
+    assert file.read_bytes() == b"\xff\xfe\n"
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(SaakmError, match="is no file"):
+        store.Store(tmp_path).begin(resume=True)
+
+
 def test_what_another_command_installs_meanwhile_is_not_installed_again(monkeypatch):
     """apt-get itself fails while another one is at work."""
     missing, commands = iter([["memcached"], []]), []

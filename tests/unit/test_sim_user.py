@@ -165,6 +165,7 @@ def test_a_scheduler_may_have_an_agent_for_each_cache():
         (["user", "--coverage", "covered"], "--coverage of a policy with an agent"),
         (["user", "--agent", "fifo", "--agent", "rustland"], "--agent is given 2 times"),
         (["user", "--param", "slice_us=0"], "module 'user' refuses --param slice_us=0"),
+        (["user", "--param", "agents=1"], "module 'user' refuses --param agents=1"),
     ],
 )
 def test_what_is_refused(arguments, what, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...base.errors import SaakmError
+from ...base.errors import BadInput, SaakmError
 from ...base.files import make_output
 from ...model.fair_class import renamed
 from ...model.results import EnvironmentRecord, Record, RunRecord
@@ -49,9 +49,15 @@ class Store:
         """Drop a line that was being written when the power went."""
         if not self.path.exists():
             return
-        text = self.path.read_text()
-        if text and not text.endswith("\n"):
-            self.path.write_text(text[: text.rfind("\n") + 1])
+        if not self.path.is_file():
+            raise BadInput(
+                f"{self.path} is no file",
+                "results are lines of an ordinary one",
+                "move it away, or name another directory: --out",
+            )
+        whole = self.path.read_bytes()
+        if whole and not whole.endswith(b"\n"):
+            self.path.write_bytes(whole[: whole.rfind(b"\n") + 1])
 
 
 def read(path: Path) -> list[Record]:
